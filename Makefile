@@ -1,0 +1,56 @@
+# Every target sets up what it needs; `make` alone lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BENCH_READY := $(VENV)/.ready-bench
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench chaos clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY) ## create .venv with everything the other commands need
+
+$(READY): pyproject.toml
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Penstock needs Python 3.11 or newer as '$(PYTHON)'. Install one, or name it: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; \
+	  exit 1; }
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
+	@echo "Installing Penstock and its tools into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+	@touch $@
+
+demo: $(READY) ## see a queue lose nothing: starts its own Postgres, kills a worker
+	@$(BIN)/penstock demo
+
+test: $(READY) ## run every test against a real Postgres
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(READY) ## format, lint, types, layers, SQL
+	@$(BIN)/python -m ruff format --check .
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m mypy
+	@$(BIN)/python -c 'from importlinter.cli import lint_imports_command as run; run()' --no-cache
+	@$(BIN)/python tools/check_sql.py
+
+format: $(READY) ## rewrite the code in the house format
+	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .
+	@$(BIN)/python -m ruff format .
+
+bench: $(BENCH_READY) ## measure the queue beside its peers
+	@$(BIN)/python -m bench
+
+chaos: $(READY) ## kill, freeze and cut for minutes, then count the tasks
+	@PENSTOCK_CHAOS_LONG=1 $(BIN)/python -m pytest -m chaos tests/chaos
+
+clean: ## remove the environment, the demo's data and the caches
+	@test ! -x $(BIN)/python || test ! -d .penstock || $(BIN)/python -m penstock.db.embedded destroy .penstock
+	@rm -rf $(VENV) .penstock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	@find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

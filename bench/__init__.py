@@ -1,0 +1,1 @@
+"""Measures Penstock beside its peers on one Postgres server, in one run."""

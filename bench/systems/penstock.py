@@ -1,0 +1,97 @@
+"""Penstock by its public Python interface."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import cast
+
+from pydantic import BaseModel
+
+from bench.systems import OnTask, Producer, Settings, Worker
+from penstock import Penstock, Task
+
+DEFAULTS: Settings = {"loop": "uvloop", "concurrency": 100, "queue": "default", "notify": True}
+
+
+class Payload(BaseModel):
+    sent_at: float
+
+
+def build(url: str, settings: Settings, on_task: OnTask) -> tuple[Penstock, Task[Payload]]:
+    app = Penstock(database_url=url, notify=bool(settings["notify"]))
+
+    @app.task("bench_noop", queue=str(settings["queue"]))
+    async def noop(payload: Payload) -> None:
+        on_task(payload)
+
+    return app, noop
+
+
+class PenstockProducer:
+    def __init__(self, noop: Task[Payload]) -> None:
+        self.noop = noop
+
+    async def enqueue(self, sent_at: float) -> None:
+        await self.noop.enqueue(Payload(sent_at=sent_at))
+
+    async def enqueue_many(self, count: int) -> None:
+        await self.noop.enqueue_many([Payload(sent_at=0.0) for _ in range(count)])
+
+
+class PenstockWorker:
+    def __init__(self, app: Penstock, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+
+    async def run(self, stop: asyncio.Event, *, until_empty: bool) -> None:
+        work = asyncio.ensure_future(
+            self.app.run_worker(
+                queues=[str(self.settings["queue"])],
+                concurrency=int(self.settings["concurrency"]),
+                stop_when_empty=until_empty,
+            )
+        )
+        if until_empty:
+            await work
+            return
+        stopping = asyncio.ensure_future(stop.wait())
+        await asyncio.wait((work, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+
+
+class Adapter:
+    packages = ("penstock", "asyncpg", "uvloop")
+    settle_sql = ""
+    unfinished_sql = """
+        select (select count(*) from queues.ready)
+             + (select count(*) from queues.lease)
+             + (select count(*) from queues.waiting)
+    """
+    claim_pattern = "%queues.claim%"
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    async def install(self, url: str) -> None:
+        app, _ = build(url, self.settings, lambda payload: None)
+        await app.migrate()
+
+    @contextlib.asynccontextmanager
+    async def producer(self, url: str, connections: int) -> AsyncIterator[Producer]:
+        app, noop = build(url, self.settings, lambda payload: None)
+        async with app:
+            yield PenstockProducer(noop)
+
+    @contextlib.asynccontextmanager
+    async def worker(self, url: str, on_task: OnTask) -> AsyncIterator[Worker]:
+        app, _ = build(url, self.settings, on_task)
+        async with app:
+            yield PenstockWorker(app, self.settings)
+
+    def sent_at(self, payload: object) -> float:
+        return cast(Payload, payload).sent_at

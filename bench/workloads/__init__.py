@@ -1,0 +1,65 @@
+"""The workloads by name, each measured case by case and judged against its required figures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from bench.job import Figures
+from bench.room import Room
+
+Medians = Mapping[str, Figures]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Column:
+    key: str
+    heading: str
+    digits: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Verdict:
+    """A measured ratio against the figure it must reach (`at_least`) or keep within."""
+
+    claim: str
+    measured: float
+    required: float
+    at_least: bool = True
+
+    @property
+    def passed(self) -> bool:
+        return self.measured >= self.required if self.at_least else self.measured <= self.required
+
+
+class Workload(Protocol):
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+
+    def cases(self, systems: Sequence[str]) -> list[str]:
+        """What is measured side by side in every round."""
+
+    async def measure(self, room: Room, case: str) -> Figures: ...
+
+    def judge(self, medians: Medians) -> list[Verdict]: ...
+
+
+def ratio(medians: Medians, key: str, over: str, under: str) -> float | None:
+    if over not in medians or under not in medians or not medians[under][key]:
+        return None
+    return medians[over][key] / medians[under][key]
+
+
+def ratios(medians: Medians, key: str, wanted: Mapping[str, float], at_least: bool, words: str) -> list[Verdict]:
+    """Penstock's figure over each peer's."""
+    verdicts = []
+    for peer, required in wanted.items():
+        measured = ratio(medians, key, "penstock", peer)
+        if measured is not None:
+            verdicts.append(Verdict(f"{words} / {peer}'s", measured, required, at_least))
+    return verdicts
+
+
+NAMES = ("drain", "latency", "enqueue", "notify", "pinned", "wal")

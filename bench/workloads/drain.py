@@ -1,0 +1,64 @@
+"""Drain a preloaded queue of no-op tasks with one worker process."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from bench.job import Figures, Job
+from bench.room import Database, Room
+from bench.systems import System
+from bench.workloads import Column, Medians, Verdict, ratios
+
+
+async def work(system: System, job: Job) -> Figures:
+    """From connected to the worker's return, so the last completion is committed and counted."""
+    stop = asyncio.Event()
+    done = 0
+
+    def on_task(payload: object) -> None:
+        nonlocal done
+        done += 1
+        if done == job.tasks:
+            stop.set()
+
+    async with system.worker(job.url, on_task) as worker:
+        started = time.perf_counter()
+        await worker.run(stop, until_empty=True)
+        seconds = time.perf_counter() - started
+    if done != job.tasks:
+        raise RuntimeError(f"{done} of {job.tasks} tasks ran")
+    return {"rate": job.tasks / seconds, "seconds": seconds}
+
+
+async def preload_and_drain(room: Room, case: str, database: Database, tasks: int) -> Figures:
+    system = room.system(case)
+    await room.run(case, "enqueue.fill", Job(database.url, tasks=tasks, batch=room.plan.batch))
+    if system.settle_sql:
+        await database.connection.execute(system.settle_sql)
+    figures = await room.run(case, "drain.work", Job(database.url, tasks=tasks))
+    left = await database.connection.fetchval(system.unfinished_sql)
+    if left:
+        raise RuntimeError(f"{case} ran {tasks} tasks, yet {left} are not completed in the database")
+    return figures
+
+
+class Drain:
+    name = "drain"
+    title = "Drain no-op tasks, one worker process"
+    columns = (Column("rate", "tasks/s"), Column("seconds", "seconds", 2))
+
+    def cases(self, systems: Sequence[str]) -> list[str]:
+        return list(systems)
+
+    async def measure(self, room: Room, case: str) -> Figures:
+        async with room.database(case) as database:
+            return await preload_and_drain(room, case, database, room.plan.drain_tasks)
+
+    def judge(self, medians: Medians) -> list[Verdict]:
+        wanted = {"pgqueuer": 4.0, "procrastinate": 20.0}
+        return ratios(medians, "rate", wanted, True, "Penstock's drain rate")
+
+
+WORKLOAD = Drain()

@@ -1,0 +1,40 @@
+"""Enqueue in batches: each system's batch call, one connection."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from bench.job import Figures, Job
+from bench.room import Room
+from bench.systems import System
+from bench.workloads import Column, Medians, Verdict, ratios
+
+
+async def fill(system: System, job: Job) -> Figures:
+    async with system.producer(job.url, connections=1) as producer:
+        started = time.perf_counter()
+        for left in range(job.tasks, 0, -job.batch):
+            await producer.enqueue_many(min(job.batch, left))
+        seconds = time.perf_counter() - started
+    return {"rate": job.tasks / seconds, "seconds": seconds}
+
+
+class Enqueue:
+    name = "enqueue"
+    title = "Enqueue in batches of 1,000"
+    columns = (Column("rate", "tasks/s"), Column("seconds", "seconds", 2))
+
+    def cases(self, systems: Sequence[str]) -> list[str]:
+        return list(systems)
+
+    async def measure(self, room: Room, case: str) -> Figures:
+        async with room.database(case) as database:
+            job = Job(database.url, tasks=room.plan.enqueue_tasks, batch=room.plan.batch)
+            return await room.run(case, "enqueue.fill", job)
+
+    def judge(self, medians: Medians) -> list[Verdict]:
+        return ratios(medians, "rate", {"pgqueuer": 2.0}, True, "Penstock's batch enqueue rate")
+
+
+WORKLOAD = Enqueue()

@@ -1,0 +1,76 @@
+"""What NOTIFY costs the writers: single-row enqueues with it off and on, each beside the same kind of worker."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from bench.job import Figures, Job
+from bench.room import Room
+from bench.systems import System
+from bench.workloads import Column, Medians, Verdict, ratio
+
+# An idle worker listens on a queue nobody writes to; a busy one drains the writers' own queue.
+WORKER_QUEUES = {"idle": "elsewhere", "busy": "default"}
+LEAST_SHARE = 0.85
+
+
+async def write(system: System, job: Job) -> Figures:
+    written = 0
+
+    async def writer() -> None:
+        nonlocal written
+        while time.perf_counter() < deadline:
+            await producer.enqueue(1.0)
+            written += 1
+
+    async with system.producer(job.url, connections=job.writers) as producer:
+        started = time.perf_counter()
+        deadline = started + job.seconds
+        async with asyncio.TaskGroup() as group:
+            for _ in range(job.writers):
+                group.create_task(writer())
+        seconds = time.perf_counter() - started
+    return {"rate": written / seconds, "written": written}
+
+
+class Notify:
+    name = "notify"
+    title = "16 writers, one row a transaction, with NOTIFY off and on"
+    columns = (Column("rate", "tasks/s"),)
+
+    def cases(self, systems: Sequence[str]) -> list[str]:
+        if "penstock" not in systems:
+            return []
+        return [f"{switch}, worker {worker}" for worker in WORKER_QUEUES for switch in ("off", "on")]
+
+    async def measure(self, room: Room, case: str) -> Figures:
+        switch, _, kind = case.partition(", worker ")
+        notify = switch == "on"
+        async with room.database("penstock") as database:
+            worker_settings = {"notify": notify, "queue": WORKER_QUEUES[kind]}
+            serving = Job(database.url, settings=worker_settings)
+            writing = Job(
+                database.url,
+                writers=room.plan.notify_writers,
+                seconds=room.plan.notify_seconds,
+                settings={"notify": notify},
+            )
+            async with room.child("penstock", "latency.consume", serving) as worker:
+                await worker.figures()
+                figures = await room.run("penstock", "notify.write", writing)
+                worker.hang_up()
+                return {**figures, **await worker.figures()}
+
+    def judge(self, medians: Medians) -> list[Verdict]:
+        verdicts = []
+        for worker in WORKER_QUEUES:
+            share = ratio(medians, "rate", f"on, worker {worker}", f"off, worker {worker}")
+            if share is not None:
+                words = f"Writers' rate with NOTIFY on / off, worker {worker}"
+                verdicts.append(Verdict(words, share, LEAST_SHARE))
+        return verdicts
+
+
+WORKLOAD = Notify()

@@ -1,0 +1,1 @@
+"""Penstock: one durable Postgres queue that loses no document."""

@@ -1,0 +1,161 @@
+"""One Postgres cluster on disk: initialise, configure, launch, halt, by the programs of the wheel."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from penstock.db import server_files
+from penstock.db.server_user import ServerUser, server_user
+from penstock.errors import ServerStartFailed
+
+SUPERUSER = "postgres"
+START_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Where a cluster's parts lie and as whom its programs run; callers hold the data directory's lock."""
+
+    data_dir: Path
+    user: ServerUser
+    install: Path
+    pgdata: Path
+    sockets: Path
+
+    @classmethod
+    def locate(cls, data_dir: Path) -> Self:
+        try:
+            user = server_user(data_dir / "pgdata")
+            pgdata = server_files.cluster(data_dir, user)
+            install = server_files.binaries(user)
+            return cls(data_dir, user, install, pgdata, server_files.socket_dir(pgdata, user))
+        except (OSError, LookupError, subprocess.SubprocessError) as error:
+            raise ServerStartFailed(data_dir, str(error)) from error
+
+    def binary(self, name: str) -> Path:
+        return self.install / "bin" / name
+
+    def run(self, name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        try:
+            return self.user.run([self.binary(name), *arguments])
+        except (OSError, subprocess.SubprocessError) as error:
+            raise self.failed(f"{name}: {error}") from error
+
+    def exists(self) -> bool:
+        return (self.pgdata / "PG_VERSION").exists()
+
+    def initialise(self, *, sync: bool) -> None:
+        """Build beside the final place and rename, so that a killed start leaves no half cluster."""
+        fresh = self.pgdata.with_name("pgdata.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(mode=0o700)
+        self.user.give(fresh)
+        options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"]
+        options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        if not sync:
+            options.append("--no-sync")
+        done = self.run("initdb", "-D", fresh, "-U", SUPERUSER, *options)
+        if done.returncode != 0:
+            raise self.failed("initdb failed", done.stdout)
+        with (fresh / "postgresql.conf").open("a") as file:
+            file.write("\ninclude_if_exists = 'penstock.conf'\n")
+        fresh.rename(self.pgdata)
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Write our settings to their own file; postgresql.conf stays for whoever operates the server."""
+        folder = str(self.sockets).replace('"', '""')
+        ours = {"unix_socket_directories": f'"{folder}"', "unix_socket_permissions": "0700"}
+        lines = [f"{name} = {_quoted(value)}\n" for name, value in {**settings, **ours}.items()]
+        conf = self.pgdata / "penstock.conf"
+        conf.write_text("".join(lines))
+        self.user.give(conf)
+
+    def launch(self) -> None:
+        self._clear_stale_pid()
+        before = self._log_size()
+        done = self.run(
+            "pg_ctl", "-D", self.pgdata, "-l", self._log, "-w", "-t", str(START_SECONDS), "-s", "start"
+        )
+        if done.returncode != 0:
+            raise self.failed(done.stdout.strip() or "pg_ctl failed", self._log_since(before))
+
+    def answers(self) -> bool:
+        """Whether the server runs; one that is still starting or recovering is waited for."""
+        deadline = time.monotonic() + START_SECONDS
+        while (pid := self._postmaster()) is not None:
+            if self.run("pg_isready", "-q", "-h", self.sockets, "-p", "5432", "-t", "5").returncode == 0:
+                return True
+            if time.monotonic() > deadline:
+                raise self.failed(f"process {pid} does not answer", self._log_since(self._log_size() - 4_000))
+            time.sleep(0.1)
+        return False
+
+    def halt(self) -> None:
+        if self._postmaster() is None:
+            return
+        done = self.run("pg_ctl", "-D", self.pgdata, "-m", "fast", "-w", "-t", "60", "-s", "stop")
+        if done.returncode != 0 and self._postmaster() is not None:
+            raise self.failed(f"it did not stop: {done.stdout.strip()}")
+
+    def create_database(self, name: str) -> None:
+        where = ("-h", self.sockets, "-p", "5432", "-U", SUPERUSER)
+        done = self.run("createdb", *where, name)
+        if done.returncode != 0 and "already exists" not in done.stdout:
+            raise self.failed("the database could not be created", done.stdout)
+
+    def failed(self, reason: str, log_tail: str = "") -> ServerStartFailed:
+        return ServerStartFailed(self.data_dir, reason, log_tail)
+
+    @property
+    def _log(self) -> Path:
+        return self.pgdata / "server.log"
+
+    def _log_size(self) -> int:
+        return self._log.stat().st_size if self._log.exists() else 0
+
+    def _log_since(self, offset: int) -> str:
+        if not self._log.exists():
+            return ""
+        with self._log.open("rb") as file:
+            file.seek(max(offset, 0))
+            return b"\n".join(file.read().splitlines()[-20:]).decode(errors="replace")
+
+    def _postmaster(self) -> int | None:
+        try:
+            pid = int((self.pgdata / "postmaster.pid").read_text().split("\n", 1)[0])
+        except (OSError, ValueError):
+            return None
+        return pid if _is_postgres(pid) else None
+
+    def _clear_stale_pid(self) -> None:
+        # After a power cut or a container's restart another program may carry the recorded number, and
+        # Postgres would refuse to start because of it.
+        if self._postmaster() is None:
+            (self.pgdata / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _is_postgres(pid: int) -> bool:
+    command = Path(f"/proc/{pid}/comm")
+    if Path("/proc/self/comm").exists():
+        try:
+            return command.read_text().strip() == "postgres"
+        except OSError:
+            return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

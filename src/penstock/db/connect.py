@@ -1,0 +1,136 @@
+"""Connections and pools, the translation of SQLSTATEs into our errors, and the check of the role."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import asyncpg
+
+from penstock.db.types import Connection, Pool
+from penstock.errors import REFUSALS, UnsafeRole
+
+CONNECTION_LOST: tuple[type[Exception], ...] = (
+    OSError,  # TimeoutError is one
+    EOFError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,  # "connection is closed", found out before anything was sent
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.IdleSessionTimeoutError,
+    asyncpg.ReadOnlySQLTransactionError,  # the server was demoted under us
+)
+"""What means: the statement may or may not have happened, connect again."""
+
+SILENT_SECONDS = 20
+"""How long a TCP peer may leave our data unacknowledged before the connection counts as lost."""
+
+
+async def connect(
+    url: str,
+    *,
+    application_name: str = "penstock",
+    server_settings: Mapping[str, str] | None = None,
+    timeout: float = 10,
+    statement_cache_size: int = 100,
+) -> Connection:
+    """Open one connection; jsonb stays text, and behind a transaction pooler the statement cache is 0."""
+    connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
+        url,
+        timeout=timeout,
+        statement_cache_size=statement_cache_size,
+        server_settings={**(server_settings or {}), "application_name": application_name},
+    )
+    await _watch_peer(connection)
+    return connection
+
+
+async def create_pool(
+    url: str,
+    *,
+    application_name: str = "penstock",
+    min_size: int = 1,
+    max_size: int = 10,
+    server_settings: Mapping[str, str] | None = None,
+    timeout: float = 10,
+    statement_cache_size: int = 100,
+) -> Pool:
+    """Open a pool of such connections."""
+    return await asyncpg.create_pool(
+        url,
+        min_size=min(min_size, max_size),
+        max_size=max_size,
+        timeout=timeout,
+        statement_cache_size=statement_cache_size,
+        server_settings={**(server_settings or {}), "application_name": application_name},
+        init=_watch_peer,
+    )
+
+
+def translate(error: asyncpg.PostgresError) -> Exception:
+    """Our error for a SQLSTATE of ours; any other error as it is."""
+    refusal = REFUSALS.get(error.sqlstate or "")
+    if refusal is None:
+        return error
+    return refusal.from_sql(str(error.message or error), error.detail, error.hint)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise our errors instead of the driver's within the block."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        ours = translate(error)
+        if ours is error:
+            raise
+        raise ours from error
+
+
+async def assert_safe_role(connection: Connection) -> None:
+    """Refuse a role that row security does not bind: superuser, BYPASSRLS, or a member of the owners."""
+    row = await connection.fetchrow(
+        """
+        select
+          r.rolname,
+          r.rolsuper,
+          r.rolbypassrls,
+          (
+            select pg_catalog.min(o.rolname::text)
+            from pg_catalog.pg_roles as o
+            where o.rolname in ('penstock_owner', 'penstock_queue')
+              and pg_catalog.pg_has_role(r.oid, o.oid, 'member')
+          ) as owner
+        from pg_catalog.pg_roles as r
+        where r.rolname in (session_user, current_user)
+        order by r.rolsuper desc, r.rolbypassrls desc
+        """
+    )
+    assert row is not None
+    if row["rolsuper"]:
+        raise UnsafeRole(row["rolname"], "is a superuser")
+    if row["rolbypassrls"]:
+        raise UnsafeRole(row["rolname"], "bypasses row security")
+    if row["owner"] is not None:
+        raise UnsafeRole(row["rolname"], f"is a member of {row['owner']}, the owner of the tables")
+
+
+async def _watch_peer(connection: Connection) -> None:
+    """Let the kernel notice a peer that vanished without a word; Unix sockets need none of it."""
+    transport = getattr(connection, "_transport", None)
+    peer: socket.socket | None = transport.get_extra_info("socket") if transport is not None else None
+    if peer is None or peer.family == socket.AF_UNIX:
+        return
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", 5),
+        ("TCP_KEEPINTVL", 5),
+        ("TCP_KEEPCNT", 3),
+        ("TCP_USER_TIMEOUT", SILENT_SECONDS * 1000),
+    ):
+        if (option := getattr(socket, name, None)) is not None:
+            peer.setsockopt(socket.IPPROTO_TCP, option, value)

@@ -1,0 +1,124 @@
+"""The embedded Postgres: starts once for a data directory, is shared by processes, survives their deaths."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from urllib.parse import quote
+
+from penstock.db.cluster import SUPERUSER, Cluster
+from penstock.db.flock import FileLock, locked
+
+DATABASE = "penstock"
+
+DEFAULTS: Mapping[str, str] = {
+    "listen_addresses": "",
+    "port": "5432",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_line_prefix": "%m [%p] %q%u@%d ",
+    "max_connections": "200",
+    "shared_buffers": "256MB",
+    "max_wal_size": "2GB",
+    "checkpoint_timeout": "15min",
+    "wal_compression": "off",
+    "autovacuum": "on",
+    "autovacuum_naptime": "10s",
+    "jit": "off",
+}
+
+
+class EmbeddedServer:
+    """One server of one data directory, reachable by a Unix socket only; its methods block for seconds."""
+
+    def __init__(self, data_dir: Path, settings: Mapping[str, str] | None = None) -> None:
+        self.data_dir = data_dir.absolute()
+        self.settings = {**DEFAULTS, **(settings or {})}
+        self._holder = FileLock(self.data_dir / "holders")
+        self._located: Cluster | None = None
+
+    def start(self) -> None:
+        """Initialise the cluster if there is none, start it or attach to it, and hold it from now on."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        with self._lock():
+            cluster = self._located = Cluster.locate(self.data_dir)
+            if not cluster.exists():
+                cluster.initialise(sync=self.settings.get("fsync", "on") != "off")
+            if not cluster.answers():
+                cluster.configure(self.settings)
+                cluster.launch()
+            cluster.create_database(DATABASE)
+            self._holder.share()
+
+    def running(self) -> bool:
+        """Whether the server of this data directory answers."""
+        if not (self.data_dir / "pgdata").exists():
+            return False
+        with self._lock():
+            return Cluster.locate(self.data_dir).answers()
+
+    def release(self, *, stop_when_last: bool = False) -> None:
+        """Let go of the server; with `stop_when_last`, stop it if no other process holds it."""
+        if not self._holder.held:
+            return
+        with self._lock():
+            self._holder.release()
+            if stop_when_last and self._holder.try_take():
+                try:
+                    self._cluster.halt()
+                finally:
+                    self._holder.release()
+
+    def stop(self) -> None:
+        """Stop the server now, whoever holds it; open transactions roll back, nothing committed is lost."""
+        if not (self.data_dir / "pgdata").exists():
+            return
+        with self._lock():
+            self._holder.release()
+            Cluster.locate(self.data_dir).halt()
+
+    def destroy(self) -> None:
+        """Stop the server and delete its data, wherever it lies."""
+        pgdata = self.data_dir / "pgdata"
+        if not pgdata.exists():
+            return
+        with self._lock():
+            self._holder.release()
+            cluster = Cluster.locate(self.data_dir)
+            cluster.halt()
+            sheltered = pgdata.is_symlink()
+            shutil.rmtree(cluster.pgdata.parent if sheltered else cluster.pgdata)
+            if cluster.sockets != cluster.pgdata:
+                shutil.rmtree(cluster.sockets)
+            pgdata.unlink(missing_ok=True)
+
+    def url(self, role: str = SUPERUSER, database: str = DATABASE) -> str:
+        """An address for the driver and for psql alike; the server must have been started."""
+        # The port is named, or PGPORT of the environment would decide it.
+        host = quote(str(self._cluster.sockets), safe="/")
+        return f"postgresql://{quote(role)}@/{quote(database)}?host={host}&port=5432"
+
+    def binary(self, name: str) -> Path:
+        """The path of a program that fits this server: psql, pg_dump, …"""
+        return self._cluster.binary(name)
+
+    @property
+    def _cluster(self) -> Cluster:
+        if self._located is None:
+            raise RuntimeError("start() comes first")
+        return self._located
+
+    def _lock(self) -> AbstractContextManager[None]:
+        return locked(self.data_dir / "lock")
+
+
+if __name__ == "__main__":
+    # make clean: python -m penstock.db.embedded destroy <data directory>
+    match sys.argv[1:]:
+        case ["destroy", folder]:
+            EmbeddedServer(Path(folder)).destroy()
+        case _:
+            sys.exit("usage: python -m penstock.db.embedded destroy <data directory>")

@@ -1,0 +1,120 @@
+"""The dedicated LISTEN connection: it reconnects by itself and finds out when its line is dead."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+import asyncpg
+
+from penstock.db.connect import CONNECTION_LOST, connect
+from penstock.db.types import Connection
+
+
+class ListenerState(StrEnum):
+    CONNECTED = "connected"
+    LOST = "lost"
+    STOPPED = "stopped"
+
+
+OnNotify = Callable[[str, str], None]
+"""Called with channel and payload, on the event loop; must not block."""
+
+OnState = Callable[[ListenerState, Exception | None], None]
+"""Called at each change; after CONNECTED scan once, for what was notified while the line was down is lost."""
+
+
+class Listener:
+    """Listens on channels until stopped; `connected` is set while the line is up."""
+
+    def __init__(
+        self,
+        url: str,
+        channels: Sequence[str],
+        on_notify: OnNotify,
+        on_state: OnState | None = None,
+        *,
+        application_name: str = "penstock listener",
+        check_seconds: float = 10.0,
+        check_timeout: float = 5.0,
+        first_delay: float = 0.1,
+        longest_delay: float = 10.0,
+    ) -> None:
+        self._url = url
+        self._channels = tuple(channels)
+        self._on_notify = on_notify
+        self._on_state = on_state
+        self._application_name = application_name
+        self._check_seconds = check_seconds
+        self._check_timeout = check_timeout
+        self._first_delay = first_delay
+        self._longest_delay = longest_delay
+        self._task: asyncio.Task[None] | None = None
+        self.connected = asyncio.Event()
+
+    async def start(self) -> None:
+        """Begin in the background; an unreachable server is no error, the listener keeps trying."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="penstock-listener")
+
+    async def stop(self) -> None:
+        """Close the line and wait until that is done."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        self._tell(ListenerState.STOPPED, None)
+
+    async def _run(self) -> None:
+        failures = 0
+        while True:
+            try:
+                await self._listen()
+            except (*CONNECTION_LOST, asyncpg.PostgresError) as error:
+                # A refused login may be a server that is being set up or rotated; only stop() ends us.
+                failures = 0 if self.connected.is_set() else failures + 1
+                self.connected.clear()
+                self._tell(ListenerState.LOST, error)
+                delay = min(self._longest_delay, self._first_delay * 2.0 ** min(failures, 16))
+                await asyncio.sleep(delay * random.uniform(0.5, 1.0))
+            finally:
+                self.connected.clear()
+
+    async def _listen(self) -> None:
+        connection = await connect(self._url, application_name=self._application_name, statement_cache_size=0)
+        closed = asyncio.Event()
+        connection.add_termination_listener(lambda *_: closed.set())
+        try:
+            for channel in self._channels:
+                await connection.add_listener(channel, self._notified)
+            self.connected.set()
+            self._tell(ListenerState.CONNECTED, None)
+            while not closed.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(closed.wait(), self._check_seconds)
+                if not closed.is_set():
+                    # A half-open line is silent for hours; only a question with a deadline tells.
+                    await connection.fetchval("select 1", timeout=self._check_timeout)
+            raise ConnectionResetError("the server closed the LISTEN connection")
+        finally:
+            await _close(connection)
+
+    def _notified(self, _connection: object, _pid: int, channel: str, payload: object) -> None:
+        self._on_notify(channel, str(payload))
+
+    def _tell(self, state: ListenerState, error: Exception | None) -> None:
+        if self._on_state is not None:
+            self._on_state(state, error)
+
+
+async def _close(connection: Connection) -> None:
+    """Say goodbye if the line still carries it, else drop it."""
+    with contextlib.suppress(*CONNECTION_LOST, asyncio.CancelledError):
+        await connection.close(timeout=1)
+    if not connection.is_closed():
+        connection.terminate()

@@ -1,0 +1,174 @@
+"""Brings a database to this code's schema: numbered migrations once, objects whenever their file changed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+
+import asyncpg
+
+from penstock.db.ledger import Ledger, forget_object, read_ledger, record_migration, record_object
+from penstock.db.objects import ObjectApplier, existing
+from penstock.db.types import Connection
+from penstock.errors import DatabaseNewer, NotMigrated
+from penstock.sql import SqlFile, SqlTree, load
+
+LOCK = 0x70656E73  # 'pens'; one migration at a time in a database
+ROLES = "security/roles.sql"
+OWNERS = "security/owners.sql"
+ATTEMPTS = 20
+ROLE_NAMES = (
+    "penstock_owner",
+    "penstock_queue",
+    "penstock_api",
+    "worker_service_user",
+    "service_role",
+    "penstock_reader",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationReport:
+    """What a call did; all empty when there was nothing to do."""
+
+    migrations: tuple[str, ...]
+    objects: tuple[str, ...]
+    dropped: tuple[str, ...]
+    version: int
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.migrations or self.objects or self.dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationStatus:
+    """How far a database is from the code."""
+
+    database_version: int
+    code_version: int
+    pending: tuple[str, ...]
+
+
+async def migrate(connection: Connection, tree: SqlTree | None = None) -> MigrationReport:
+    """Apply what is missing, in one transaction under one lock; safe to call from many processes at once."""
+    tree = load() if tree is None else tree
+    await connection.execute("select pg_catalog.pg_advisory_lock($1)", LOCK)
+    try:
+        for attempt in range(ATTEMPTS):
+            try:
+                return await _migrate(connection, tree)
+            except asyncpg.PostgresError as error:
+                if attempt == ATTEMPTS - 1 or not _collided(error):
+                    raise
+                await asyncio.sleep(random.uniform(0.02, 0.2))
+        raise AssertionError("unreachable")
+    finally:
+        if not connection.is_closed():
+            await connection.execute("select pg_catalog.pg_advisory_unlock($1)", LOCK)
+
+
+async def status(connection: Connection, tree: SqlTree | None = None) -> MigrationStatus:
+    """Compare a database with the code; needs the role that migrates."""
+    tree = load() if tree is None else tree
+    ledger = await read_ledger(connection)
+    ledger.check(tree)
+    waiting = [file.path for file in (*ledger.pending(tree), *await _changed(connection, ledger, tree))]
+    return MigrationStatus(ledger.version, tree.version, (*waiting, *ledger.vanished(tree)))
+
+
+async def pending(connection: Connection, tree: SqlTree | None = None) -> tuple[str, ...]:
+    """The paths `migrate` would apply or drop."""
+    return (await status(connection, tree)).pending
+
+
+async def assert_migrated(connection: Connection, tree: SqlTree | None = None) -> None:
+    """Refuse a database older or newer than the code; any runtime role may ask."""
+    code = (load() if tree is None else tree).version
+    try:
+        found: int = await connection.fetchval("select internal.schema_version()")
+    except (asyncpg.InvalidSchemaNameError, asyncpg.UndefinedFunctionError):
+        raise NotMigrated(None, code) from None
+    if found > code:
+        raise DatabaseNewer(found, code)
+    if found < code:
+        raise NotMigrated(found, code)
+
+
+async def _migrate(connection: Connection, tree: SqlTree) -> MigrationReport:
+    ledger = await read_ledger(connection)
+    ledger.check(tree)
+    await _ensure_roles(connection, ledger, tree)
+    async with connection.transaction():
+        migrations = ledger.pending(tree)
+        for file in migrations:
+            try:
+                await connection.execute(file.text)
+            except asyncpg.PostgresError as error:
+                error.add_note(f"while applying {file.path}")
+                raise
+            await record_migration(connection, file)
+        vanished = ledger.vanished(tree)
+        changed = await _changed(connection, ledger, tree)
+        if migrations or vanished or changed:
+            await connection.execute("set local check_function_bodies = off")
+            applier = ObjectApplier(connection, tree.objects)
+            for path in vanished:
+                await applier.drop(path)
+                await forget_object(connection, path)
+            await applier.apply(file for file in changed if file in tree.objects)
+            await _secure(connection, tree)
+            for file in (*applier.applied, *tree.security):
+                await record_object(connection, file)
+            changed += [file for file in applier.applied if file not in changed]
+    return MigrationReport(
+        migrations=tuple(file.path for file in migrations),
+        objects=tuple(file.path for file in changed),
+        dropped=tuple(vanished),
+        version=tree.version,
+    )
+
+
+async def _changed(connection: Connection, ledger: Ledger, tree: SqlTree) -> list[SqlFile]:
+    """Files that differ from what was applied, and those whose object a migration dropped."""
+    present = await existing(connection, tree.objects)
+    changed = set(ledger.changed((*tree.objects, *tree.security)))
+    return [file for file in tree.objects if file in changed or file.path not in present] + [
+        file for file in tree.security if file in changed
+    ]
+
+
+async def _ensure_roles(connection: Connection, ledger: Ledger, tree: SqlTree) -> None:
+    # In a transaction of its own, short: roles belong to the whole server, and the migration of another
+    # database waits for whoever creates them.
+    for file in tree.security:
+        if file.path == ROLES:
+            async with connection.transaction():
+                if ledger.changed((file,)) or not await _roles_exist(connection):
+                    await connection.execute(file.text)
+
+
+async def _roles_exist(connection: Connection) -> bool:
+    found: int = await connection.fetchval(
+        "select count(*) from pg_catalog.pg_roles where rolname = any($1)", list(ROLE_NAMES)
+    )
+    return found == len(ROLE_NAMES)
+
+
+async def _secure(connection: Connection, tree: SqlTree) -> None:
+    """Owners first, then every grant and policy: a replaced object has lost the ones it had."""
+    rest = [file for file in tree.security if file.path != ROLES]
+    for file in sorted(rest, key=lambda file: (file.path != OWNERS, file.path)):
+        try:
+            await connection.execute(file.text)
+        except asyncpg.PostgresError as error:
+            error.add_note(f"while applying {file.path}")
+            raise
+
+
+def _collided(error: asyncpg.PostgresError) -> bool:
+    """Whether a migration of another database on this server touched the same shared row."""
+    if isinstance(error, asyncpg.InternalServerError):
+        return "concurrently" in str(error)
+    return isinstance(error, asyncpg.DeadlockDetectedError | asyncpg.SerializationError)

@@ -1,0 +1,221 @@
+"""Every error Penstock raises: one root, a field for each noun, the remedy in the text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, Self
+
+
+class PenstockError(Exception):
+    """Root of all errors; its text is what happened, then what to do about it."""
+
+    sqlstate: ClassVar[str | None] = None
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return ". ".join(part.rstrip(".") for part in (self.message, self.remedy) if part) + "."
+
+
+class Refused(PenstockError):
+    """What an SQL function refuses, by SQLSTATE; `field` names the argument or thing at fault."""
+
+    default_remedy: ClassVar[str] = ""
+
+    def __init__(self, message: str, field: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(message, remedy or self.default_remedy)
+        self.field = field
+        self.args = (message, field, remedy)  # what unpickling calls the class with
+
+    @classmethod
+    def from_sql(cls, message: str, field: str | None = None, remedy: str | None = None) -> Self:
+        """Build the error out of a raised message, its detail (the field) and its hint (the remedy)."""
+        return cls(message, field, remedy)
+
+
+class UnknownTaskType(Refused):
+    """No such task type is registered."""
+
+    sqlstate = "PS001"
+    default_remedy = "Register the task type before enqueuing it"
+
+
+class UnknownQueue(Refused):
+    """No such queue exists."""
+
+    sqlstate = "PS002"
+    default_remedy = "Create the queue first, or correct its name"
+
+
+class PayloadInvalid(Refused):
+    """A payload is not what its task type takes."""
+
+    sqlstate = "PS003"
+    default_remedy = "Send a JSON object"
+
+
+class PayloadTooLarge(Refused):
+    """A payload is over the limit."""
+
+    sqlstate = "PS004"
+    default_remedy = "Store the content elsewhere and send its id"
+
+
+class InvalidArgument(Refused):
+    """An argument is out of its range; `field` names it."""
+
+    sqlstate = "PS005"
+    default_remedy = "Correct the argument"
+
+
+class LeaseLost(Refused):
+    """The lease is no longer the caller's: somebody else has the task, or it is closed."""
+
+    sqlstate = "PS006"
+    default_remedy = "Drop the work; whoever holds the task now finishes it"
+
+
+class TaskNotFound(Refused):
+    """No task has this id."""
+
+    sqlstate = "PS007"
+    default_remedy = "Check the id; tasks past their retention are gone"
+
+
+class LeaseHeldElsewhere(Refused):
+    """Another worker holds the lease right now."""
+
+    sqlstate = "PS008"
+    default_remedy = "Wait until the other worker closes the lease or loses it"
+
+
+class WorkerLost(Refused):
+    """The worker was declared lost, its leases given away."""
+
+    sqlstate = "PS009"
+    default_remedy = "Register the worker again under a new id"
+
+
+class ScheduleNotFound(Refused):
+    """No schedule has this name."""
+
+    sqlstate = "PS010"
+    default_remedy = "List the schedules to see their names"
+
+
+class InvalidMove(Refused):
+    """The state does not allow this move."""
+
+    sqlstate = "PS011"
+    default_remedy = "Look at the current state first"
+
+
+REFUSALS: dict[str, type[Refused]] = {
+    state: refusal for refusal in Refused.__subclasses__() if (state := refusal.sqlstate) is not None
+}
+
+
+class DatabaseNewer(PenstockError):
+    """The database was migrated by newer code than this."""
+
+    def __init__(self, database_version: int, code_version: int) -> None:
+        super().__init__(
+            f"The database is at version {database_version}, this code knows version {code_version}",
+            "Install the Penstock release that migrated the database, or a newer one",
+        )
+        self.database_version = database_version
+        self.code_version = code_version
+        self.args = (database_version, code_version)
+
+
+class MigrationChanged(PenstockError):
+    """A migration that was already applied is not the one in the code."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"Migration {path} was changed or removed after it was applied",
+            "Restore the file as it was and put the change into a new migration",
+        )
+        self.path = path
+        self.args = (path,)
+
+
+class NotMigrated(PenstockError):
+    """The database lacks migrations this code needs."""
+
+    def __init__(self, database_version: int | None, code_version: int) -> None:
+        found = "has no Penstock schema" if database_version is None else f"is at version {database_version}"
+        super().__init__(
+            f"The database {found}, this code needs version {code_version}", "Run: penstock migrate"
+        )
+        self.database_version = database_version
+        self.code_version = code_version
+        self.args = (database_version, code_version)
+
+
+class UnsafeRole(PenstockError):
+    """A process connected as a role that row security does not bind."""
+
+    def __init__(self, role: str, reason: str) -> None:
+        super().__init__(
+            f"Role {role} {reason}",
+            "Connect as a login that is only a member of worker_service_user and penstock_api "
+            "(penstock_runtime), or of service_role (penstock_operator) for operator commands",
+        )
+        self.role = role
+        self.reason = reason
+        self.args = (role, reason)
+
+
+class BadCron(PenstockError):
+    """A cron expression does not parse."""
+
+    def __init__(self, expression: str, reason: str) -> None:
+        super().__init__(
+            f"Cron expression {expression!r} is wrong: {reason}",
+            "Write five fields, minute hour day month weekday, for example '*/5 * * * *'",
+        )
+        self.expression = expression
+        self.reason = reason
+        self.args = (expression, reason)
+
+
+class SettingInvalid(PenstockError):
+    """A setting has a value it cannot have."""
+
+    def __init__(self, variable: str, reason: str) -> None:
+        super().__init__(f"{variable} is invalid: {reason}", f"Correct {variable} in the environment or .env")
+        self.variable = variable
+        self.reason = reason
+        self.args = (variable, reason)
+
+
+class ServerStartFailed(PenstockError):
+    """The embedded Postgres could not be started or reached."""
+
+    def __init__(self, data_dir: Path, reason: str, log_tail: str = "") -> None:
+        tail = f"\n{log_tail.rstrip()}\n" if log_tail else ""
+        super().__init__(
+            f"The embedded Postgres in {data_dir} did not start: {reason}{tail}",
+            "Correct that, or set PENSTOCK_DATABASE_URL to use a server of your own",
+        )
+        self.data_dir = data_dir
+        self.reason = reason
+        self.log_tail = log_tail
+        self.args = (data_dir, reason, log_tail)
+
+
+class AppNotFound(PenstockError):
+    """The named module holds no Penstock app."""
+
+    def __init__(self, target: str, reason: str) -> None:
+        super().__init__(
+            f"No app at {target!r}: {reason}",
+            "Name it as module:variable, for example --app shop.tasks:app",
+        )
+        self.target = target
+        self.reason = reason
+        self.args = (target, reason)

@@ -1,0 +1,24 @@
+"""Structured logs with redaction, and metrics: what a running Penstock says about itself."""
+
+from penstock.observe.durations import BOUNDS, Durations
+from penstock.observe.exposition import MetricsServer
+from penstock.observe.logs import Format, Level, Logger, configure, get_logger
+from penstock.observe.metrics import CONTENT_TYPE, Metrics, Status
+from penstock.observe.redaction import REDACTED
+from penstock.observe.throttle import Throttle
+
+__all__ = [
+    "BOUNDS",
+    "CONTENT_TYPE",
+    "REDACTED",
+    "Durations",
+    "Format",
+    "Level",
+    "Logger",
+    "Metrics",
+    "MetricsServer",
+    "Status",
+    "Throttle",
+    "configure",
+    "get_logger",
+]

@@ -1,0 +1,88 @@
+"""Decides which field names hide their value and takes secrets out of free text."""
+
+import re
+from functools import lru_cache
+
+REDACTED = "[redacted]"
+TEXT_LIMIT = 2_000
+# Only this much of a text is scanned: the patterns are quadratic against a hostile text, and twice the
+# limit leaves room for what redaction shortens.
+_SCANNED = 2 * TEXT_LIMIT
+# The end of what was scanned may be half a URL, its password not recognisable as one.
+_UNSURE = 500
+
+_SECRET_STEMS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "authorization",
+    "credential",
+    "cookie",
+    "apikey",
+    "privatekey",
+    "accesskey",
+    "signingkey",
+    "encryptionkey",
+)
+_SECRET_ENDINGS = ("token", "tokens", "payload", "payloads")
+_SECRET_WORDS = frozenset({"pwd", "jwt", "bearer"})
+# `token_count=12` and `payload_bytes=900` are figures people need; only numbers pass.
+_MEASURES = frozenset({"count", "counts", "bytes", "size", "length", "limit", "total", "seconds", "tokens"})
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+# A colon followed by digits and the end of the authority is a port; anything else up to the last "@" is a
+# password, also one with an unescaped "@" or "/".
+_URL_PASSWORD = re.compile(r"(://[^\s/?#:@]*):(?!\d*(?:[/?#\s\"']|$))\S*@")
+_ASSIGNED_SECRET = re.compile(
+    r"((?:passwords?|passwd|passphrase|pwd|secret|token|api[_-]?key|signature|credentials?)"
+    r"(?:\s*=|[\"']\s*:)\s*)"
+    r"(?:b?\"[^\"]*\"|b?'[^']*'|[^\s&,;)}\]]+)",
+    re.IGNORECASE,
+)
+_AUTHORIZATION = re.compile(
+    r"(authorization[\"']?\s*[=:,]\s*[\"']?(?:[a-z]+\s+)?|\bbearer\s+)[\w.~+/=:-]{4,}", re.IGNORECASE
+)
+_SHORTEST_HEADER = len("bearer xxxx")
+_PAYLOAD = re.compile(r"(payload(?:\s*=|[\"']\s*:)\s*).+", re.IGNORECASE | re.DOTALL)
+
+
+def hides(name: str, value: object) -> bool:
+    """Whether a field of this name must not show this value."""
+    secret, measure = _classify(name)
+    if not secret:
+        return False
+    return not (measure and type(value) in (int, float))
+
+
+def scrub(text: str) -> str:
+    """The text without passwords, tokens and payloads, cut to the limit."""
+    cut = len(text) > _SCANNED
+    text = text[:_SCANNED]
+    if "@" in text:
+        text = _URL_PASSWORD.sub(r"\1:***@", text)
+    if "=" in text or ":" in text:
+        text = _ASSIGNED_SECRET.sub(rf"\1{REDACTED}", text)
+        text = _PAYLOAD.sub(rf"\1{REDACTED}", text)
+    if len(text) >= _SHORTEST_HEADER:
+        lowered = text.lower()
+        if "authorization" in lowered or "bearer" in lowered:
+            text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
+    if cut:
+        text = text[:-_UNSURE]
+    if cut or len(text) > TEXT_LIMIT:
+        return text[: TEXT_LIMIT - 3] + "..."
+    return text
+
+
+@lru_cache(maxsize=4_096)
+def _classify(name: str) -> tuple[bool, bool]:
+    words = _NOT_WORD.split(_CAMEL.sub("_", name[:200]).lower())
+    joined = "".join(words)
+    secret = (
+        any(stem in joined for stem in _SECRET_STEMS)
+        or any(word.endswith(_SECRET_ENDINGS) for word in words)
+        or not _SECRET_WORDS.isdisjoint(words)
+    )
+    return secret, not _MEASURES.isdisjoint(words)

@@ -1,0 +1,28 @@
+"""What the metrics of a process are at one moment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class QueueGauges:
+    """What the database last said; all absent until it has been asked."""
+
+    depths: Mapping[tuple[str, str | None], int] = field(default_factory=dict)
+    oldest: Mapping[str, float] = field(default_factory=dict)
+    dead_tuples: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Plain copies, safe to read while the worker goes on counting."""
+
+    claimed: Mapping[tuple[str, str], int]
+    completed: Mapping[tuple[str, str], int]
+    durations: Mapping[str, tuple[Sequence[int], float]]
+    notifications: Mapping[str, int]
+    slots: Mapping[tuple[str, str], int]
+    polled: int
+    lost: int
+    rescued: int
+    queues: QueueGauges

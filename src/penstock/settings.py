@@ -1,0 +1,95 @@
+"""Settings read from the environment and .env under the prefix PENSTOCK_, checked before anything starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from penstock.errors import SettingInvalid
+
+PREFIX = "PENSTOCK_"
+
+Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+Days = Annotated[int, Field(ge=1, le=3_650)]
+Url = Annotated[str | None, Field(default=None, repr=False)]  # may hold a password
+
+
+class Settings(BaseSettings):
+    """One frozen value for a process; each field is the variable PENSTOCK_<FIELD>."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+    data_dir: Path = Path(".penstock")
+
+    database_url: Url
+    """Runtime login of workers and producers; unset: the embedded server."""
+    admin_url: Url
+    """Migrations and backups."""
+    operator_url: Url
+    """Operator commands of the CLI."""
+    listen_url: Url
+    """Direct address for LISTEN where the others lead through a transaction pooler."""
+    pool_size: Annotated[int, Field(ge=1, le=1_000)] = 10
+
+    log_format: Literal["auto", "console", "json"] = "auto"
+    log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
+    metrics_port: Annotated[int | None, Field(ge=0, le=65_535)] = None
+
+    notify: bool = True
+    poll_interval: Seconds = 30.0
+    poll_jitter: Annotated[float, Field(ge=0, le=1)] = 0.1
+
+    lease_seconds: Annotated[float, Field(ge=0.5, le=86_400, allow_inf_nan=False)] = 15.0
+    beat_seconds: Seconds = 5.0
+    grace_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 30.0
+    concurrency: Annotated[int, Field(ge=1, le=10_000)] = 100
+    prefetch_seconds: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0.2
+
+    completed_retention_days: Days = 7
+    dead_retention_days: Days = 90
+    payload_limit_bytes: Annotated[int, Field(ge=1_024, le=16_777_216)] = 1_048_576
+
+    def __init__(self, **values: object) -> None:
+        try:
+            super().__init__(**values)  # type: ignore[arg-type]  # pydantic checks the values
+        except ValidationError as invalid:
+            first = invalid.errors(include_url=False, include_input=False)[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise SettingInvalid(_variable(name), first["msg"]) from None
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _lower(cls, level: object) -> object:
+        return level.lower() if isinstance(level, str) else level
+
+    @field_validator("database_url", "admin_url", "operator_url", "listen_url")
+    @classmethod
+    def _is_postgres(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("postgresql://", "postgres://")):
+            raise ValueError("it must start with postgresql://")
+        return url
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.beat_seconds >= self.lease_seconds / 2:
+            raise SettingInvalid(
+                _variable("beat_seconds"),
+                f"{self.beat_seconds:g} s leaves no room for a lost beat; it must be less than half of "
+                f"{_variable('lease_seconds')} ({self.lease_seconds:g} s)",
+            )
+        if self.database_url is None:
+            for name in ("admin_url", "operator_url", "listen_url"):
+                if getattr(self, name) is not None:
+                    raise SettingInvalid(
+                        _variable(name), f"it is set while {_variable('database_url')} is not; set both"
+                    )
+        return self
+
+
+def _variable(field: str) -> str:
+    return PREFIX + field.upper()

@@ -1,0 +1,32 @@
+-- The seed's dequeue: one available task under its own five-minute lease, of worker 0, in the order the tasks
+-- became due; null when there is none. When that lease runs out the task becomes available again.
+create or replace function queues.dequeue_next_available_task()
+returns queues.task
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_queue text;
+  v_task_id bigint;
+  v_task queues.task;
+begin
+  perform queues.rescue(100);
+  perform queues.admit(q.queue_id) from queues.queue q where q.paused_at is null;
+  for v_queue in
+    select q.queue_name
+    from queues.queue q
+    cross join lateral (select min(f.seq) as seq from queues.find_lanes(q.queue_id) f) head
+    where q.paused_at is null and head.seq is not null
+    order by head.seq
+  loop
+    select c.task_id into v_task_id
+    from queues.claim(0, v_queue, 1, _admit => false, _lease_for => interval '5 minutes') c;
+    if found then
+      select * into v_task from queues.find_task(v_task_id);
+      return v_task;
+    end if;
+  end loop;
+  return null;
+end;
+$$;

@@ -1,0 +1,157 @@
+-- Takes in a batch of tasks of one type inside the caller's own transaction and returns their ids in order.
+-- Due tasks without a key go straight to ready; delayed and keyed ones to waiting, where admit decides (a key
+-- decided here, by "on conflict", deadlocks two producers that name two keys in opposite order).
+-- pg_current_xact_id() comes before any ticket is drawn: the worker's safe mark depends on it.
+-- Locks: none that another caller waits for. Raises PS001, PS002, PS003, PS004, PS005; then nothing is written.
+create or replace function queues.enqueue_many(
+  _task_type text,
+  _payloads jsonb[],
+  _scheduled_at timestamptz default null,
+  _delay interval default null,
+  _queue text default null,
+  _priority integer default null,
+  _tenant_id uuid default null,
+  _unique_keys text[] default null,
+  _on_duplicate text default null,
+  _limit_keys text[] default null,
+  _time_limit interval default null
+)
+returns bigint[]
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_type queues.task_type;
+  v_queue queues.queue;
+  v_now timestamptz := internal.clock();
+  v_due timestamptz;
+  v_priority smallint;
+  v_lane bigint;
+  v_ids bigint[];
+  v_largest integer;
+  v_missing text;
+  v_count integer := coalesce(cardinality(_payloads), 0);
+begin
+  perform pg_current_xact_id();
+
+  select * into v_type from queues.task_type t where t.task_type = _task_type;
+  if not found then
+    raise exception using errcode = 'PS001', detail = 'task_type',
+      message = format('there is no task type %L', _task_type),
+      hint = 'Declare it with @app.task and start a worker once, or call queues.put_task_type().';
+  end if;
+  if _queue is null then
+    select * into v_queue from queues.queue q where q.queue_id = v_type.queue_id;
+  else
+    select * into v_queue from queues.queue q where q.queue_name = _queue;
+    if not found then
+      raise exception using errcode = 'PS002', detail = 'queue',
+        message = format('there is no queue %L', _queue),
+        hint = 'Start a worker for it once, or call queues.put_queue().';
+    end if;
+  end if;
+
+  if v_count = 0 then
+    return '{}';
+  end if;
+  v_priority := coalesce(_priority, v_type.priority);
+  if v_priority not between 0 and 9 then
+    raise exception using errcode = 'PS005', detail = 'priority',
+      message = format('priority %s is not between 0 and 9', v_priority),
+      hint = 'Use 0 for the most urgent and 9 for the least.';
+  end if;
+  if _delay < interval '0' then
+    raise exception using errcode = 'PS005', detail = 'delay',
+      message = format('the delay %s is negative', _delay),
+      hint = 'Give a delay of zero or more, or a scheduled time.';
+  end if;
+  if _delay is not null and _scheduled_at is not null then
+    raise exception using errcode = 'PS005', detail = 'delay',
+      message = 'both a delay and a scheduled time were given',
+      hint = 'Give one of them.';
+  end if;
+  if _time_limit <= interval '0' then
+    raise exception using errcode = 'PS005', detail = 'time_limit',
+      message = format('the time limit %s is not positive', _time_limit),
+      hint = 'Give a time limit above zero, or none.';
+  end if;
+  if _on_duplicate not in ('skip', 'replace', 'coalesce') then
+    raise exception using errcode = 'PS005', detail = 'on_duplicate',
+      message = format('there is no way %L to treat a duplicate', _on_duplicate),
+      hint = 'Use skip, replace or coalesce.';
+  end if;
+  if cardinality(_unique_keys) <> v_count or cardinality(_limit_keys) <> v_count then
+    raise exception using errcode = 'PS005', detail = 'unique_keys',
+      message = 'there are not as many keys as payloads',
+      hint = 'Give one key for each payload, or none at all.';
+  end if;
+
+  select
+    max(case when p.payload is null or jsonb_typeof(p.payload) <> 'object' then 2147483647
+      else pg_column_size(p.payload) end),
+    min(k.name) filter (where not p.payload ? k.name)
+  into v_largest, v_missing
+  from unnest(_payloads) as p (payload)
+  left join lateral unnest(v_type.required_keys) as k (name) on cardinality(v_type.required_keys) > 0;
+  if v_largest = 2147483647 then
+    raise exception using errcode = 'PS003', detail = 'payload',
+      message = format('a payload of %L is not a JSON object', _task_type),
+      hint = 'Send an object such as {"document_id": 1}.';
+  end if;
+  if v_missing is not null then
+    raise exception using errcode = 'PS003', detail = 'payload.' || v_missing,
+      message = format('a payload of %L lacks %L', _task_type, v_missing),
+      hint = format('Add the key %L to the payload.', v_missing);
+  end if;
+  if v_largest > v_queue.payload_limit then
+    raise exception using errcode = 'PS004', detail = 'payload',
+      message = format('a payload of %s bytes is over the limit of %s', v_largest, v_queue.payload_limit),
+      hint = 'Put the content into a table or the blob store and send its id.';
+  end if;
+
+  v_due := greatest(v_now, coalesce(_scheduled_at, v_now + coalesce(_delay, interval '0')));
+  v_lane := internal.lane(v_queue.queue_id, v_priority + 1, _tenant_id);
+
+  if v_due <= v_now and _unique_keys is null and _limit_keys is null then
+    with taken as (
+      insert into queues.task (
+        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit)
+      select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
+        _tenant_id, coalesce(_time_limit, v_type.time_limit)
+      from unnest(_payloads) as p (payload)
+      returning task_id
+    ), shown as (
+      insert into queues.ready (lane, seq, task_id, attempt, losses, held)
+      select v_lane, t.task_id, t.task_id, 0, 0, 0 from taken t
+    )
+    select array_agg(t.task_id) into v_ids from taken t;
+  else
+    with taken as (
+      insert into queues.task (
+        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit,
+        unique_key, on_duplicate, limit_key)
+      select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
+        _tenant_id, coalesce(_time_limit, v_type.time_limit),
+        internal.key_hash(format('unique %s %s', coalesce(_tenant_id::text, ''), _task_type), p.unique_key),
+        case when p.unique_key is not null then coalesce(_on_duplicate::queues.on_duplicate, v_type.on_duplicate) end,
+        internal.key_hash(format('limit %s', v_queue.queue_id), p.limit_key)
+      from unnest(_payloads, _unique_keys, _limit_keys) as p (payload, unique_key, limit_key)
+      returning task_id, unique_key, limit_key
+    ), shown as (
+      insert into queues.waiting (
+        queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed, tenant_id)
+      select v_queue.queue_id, v_due, t.task_id, t.task_id, v_lane, 0, 0, 0,
+        t.unique_key is not null or t.limit_key is not null, _tenant_id
+      from taken t
+    )
+    select array_agg(t.task_id) into v_ids from taken t;
+  end if;
+
+  if v_queue.paused_at is null then
+    perform queues.wake(v_queue.queue_id);
+  end if;
+  return v_ids;
+end;
+$$;

@@ -1,0 +1,16 @@
+-- The task's row, wherever it is kept: its partition, or task_kept once that was dropped or it was replayed.
+create or replace function queues.find_task(_task_id bigint)
+returns setof queues.task
+language sql
+stable
+security definer
+rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+  select t.* from queues.task t where t.task_id = _task_id
+  union all
+  select k.task_id, k.task_type, k.payload, k.enqueued_at, k.scheduled_at, k.queue_id, k.priority, k.tenant_id,
+    k.unique_key, k.on_duplicate, k.limit_key, k.time_limit
+  from queues.task_kept k where k.task_id = _task_id
+  limit 1;
+$$;

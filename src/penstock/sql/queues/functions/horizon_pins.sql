@@ -1,0 +1,22 @@
+-- Who keeps vacuum from removing dead rows: sessions, replication slots and prepared transactions, oldest first.
+create or replace function queues.horizon_pins()
+returns table (kind text, who text, pid integer, age_xids bigint, since timestamptz, doing text)
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select 'session', coalesce(a.usename, '') || ' ' || coalesce(a.application_name, ''), a.pid,
+    age(coalesce(a.backend_xmin, a.backend_xid))::bigint, a.xact_start, a.state || ': ' || left(a.query, 80)
+  from pg_stat_activity a
+  where (a.backend_xmin is not null or a.backend_xid is not null) and a.pid <> pg_backend_pid()
+    and a.xact_start < clock_timestamp() - interval '1 second'
+  union all
+  select 'replication slot', s.slot_name, s.active_pid, age(coalesce(s.xmin, s.catalog_xmin))::bigint, null, s.slot_type
+  from pg_replication_slots s
+  where coalesce(s.xmin, s.catalog_xmin) is not null
+  union all
+  select 'prepared transaction', p.gid, null, age(p.transaction)::bigint, p.prepared, p.owner::text
+  from pg_prepared_xacts p
+  order by 4 desc;
+$$;

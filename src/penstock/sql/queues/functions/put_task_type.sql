@@ -1,0 +1,70 @@
+-- Declares a task type; declaring it again with other options changes them for tasks enqueued or failing later.
+-- Written only when something differs, so that a hundred workers starting at once write one row once.
+create or replace function queues.put_task_type(
+  _task_type text,
+  _queue text default 'default',
+  _priority integer default 5,
+  _max_attempts integer default 5,
+  _max_losses integer default 3,
+  _retry jsonb default null,
+  _on_duplicate text default 'skip',
+  _time_limit interval default null,
+  _required_keys text[] default '{}'
+)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_retry jsonb := coalesce(_retry, '{"default": {"kind": "exponential", "base": 1, "factor": 4, "cap": 3600, "jitter": 0.25}}');
+begin
+  if _task_type is null or _task_type !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,126}$' then
+    raise exception using errcode = 'PS005', detail = 'task_type',
+      message = format('%L is no name for a task type', _task_type),
+      hint = 'Use a letter, then letters, digits, _ . : or -, at most 127.';
+  end if;
+  if _priority not between 0 and 9 then
+    raise exception using errcode = 'PS005', detail = 'priority',
+      message = format('priority %s is not between 0 and 9', _priority),
+      hint = 'Use 0 for the most urgent and 9 for the least.';
+  end if;
+  if exists (
+    select
+    from (
+      select v_retry -> 'default' as policy
+      union all
+      select e.value from jsonb_each(coalesce(v_retry -> 'errors', '{}')) e
+    ) p
+    where p.policy is null or coalesce(p.policy ->> 'kind', '') not in ('none', 'table', 'exponential')
+      or (p.policy ->> 'kind' = 'table' and coalesce(jsonb_typeof(p.policy -> 'delays'), '') <> 'array')
+      or (p.policy ->> 'kind' = 'exponential'
+        and not coalesce((p.policy ->> 'base')::numeric >= 0 and (p.policy ->> 'factor')::numeric >= 1, false)))
+  then
+    raise exception using errcode = 'PS005', detail = 'retry',
+      message = format('the retry policy of %L is not one we know', _task_type),
+      hint = 'Give {"default": {"kind": "none" | "table" with "delays" | "exponential" with "base" and "factor"}, "errors": {…}}.';
+  end if;
+
+  insert into queues.task_type as t (
+    task_type, queue_id, priority, max_attempts, max_losses, retry, on_duplicate, time_limit, required_keys,
+    declared_at)
+  values (
+    _task_type, queues.put_queue(_queue), _priority, _max_attempts, _max_losses, v_retry,
+    _on_duplicate::queues.on_duplicate, _time_limit, _required_keys, internal.clock())
+  on conflict (task_type) do update set
+    queue_id = excluded.queue_id,
+    priority = excluded.priority,
+    max_attempts = excluded.max_attempts,
+    max_losses = excluded.max_losses,
+    retry = excluded.retry,
+    on_duplicate = excluded.on_duplicate,
+    time_limit = excluded.time_limit,
+    required_keys = excluded.required_keys,
+    declared_at = excluded.declared_at
+  where (t.queue_id, t.priority, t.max_attempts, t.max_losses, t.retry, t.on_duplicate, t.time_limit, t.required_keys)
+    is distinct from
+    (excluded.queue_id, excluded.priority, excluded.max_attempts, excluded.max_losses, excluded.retry,
+      excluded.on_duplicate, excluded.time_limit, excluded.required_keys);
+end;
+$$;

@@ -1,0 +1,26 @@
+-- Registers a worker, creating the queues it names, and returns its id. A worker that was given up as lost
+-- registers again and gets a new id.
+create or replace function queues.register_worker(_worker_name text, _queue_names text[], _lease_for interval)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_queue text;
+  v_worker_id integer;
+begin
+  if _lease_for < interval '100 milliseconds' then
+    raise exception using errcode = 'PS005', detail = 'lease_for',
+      message = format('a lease of %s is too short', _lease_for),
+      hint = 'Use a lease of seconds; the worker beats three times in it.';
+  end if;
+  foreach v_queue in array _queue_names loop
+    perform queues.put_queue(v_queue);
+  end loop;
+  insert into queues.worker (worker_name, queue_names, lease_for, started_at, beat_at)
+  values (left(_worker_name, 200), _queue_names, _lease_for, internal.clock(), internal.clock())
+  returning worker_id into v_worker_id;
+  return v_worker_id;
+end;
+$$;

@@ -1,0 +1,24 @@
+-- Hands leases of a worker back unrun, without charging an attempt: shutdown, or a prefetch it cannot start.
+-- Returns the leases it really closed.
+create or replace function queues.release(_worker_id integer, _lease_ids bigint[])
+returns bigint[]
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lease queues.lease;
+  v_closed bigint[] := '{}';
+begin
+  for v_lease in
+    delete from queues.lease l
+    where l.worker_id = _worker_id and l.lease_id = any (_lease_ids)
+    returning l.*
+  loop
+    perform queues.note_attempt(v_lease, 'released');
+    perform queues.return_task(v_lease, v_lease.attempt, v_lease.losses, internal.clock());
+    v_closed := v_closed || v_lease.lease_id;
+  end loop;
+  return v_closed;
+end;
+$$;

@@ -1,0 +1,72 @@
+-- Gives dead letters that match the filter a new life with all their attempts, in the return lane, and returns
+-- their ids. Taking them is a delete, skip locked: two operators replaying at once make one attempt each task.
+-- The task's own row may be gone with its partition, so the whole copy is kept again.
+create or replace function queues.replay(
+  _task_ids bigint[] default null,
+  _task_type text default null,
+  _fingerprint text default null,
+  _error_code text default null,
+  _reason text default null,
+  _tenant_id uuid default null,
+  _died_before timestamptz default null,
+  _limit integer default 10000
+)
+returns bigint[]
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ids bigint[];
+  v_queue_id smallint;
+begin
+  perform pg_current_xact_id();
+  with taken as (
+    delete from queues.dead_letter x
+    where x.task_id = any (array(
+      select d.task_id
+      from queues.dead_letter d
+      where (_task_ids is null or d.task_id = any (_task_ids))
+        and (_task_type is null or d.task_type = _task_type)
+        and (_fingerprint is null or d.fingerprint = _fingerprint)
+        and (_error_code is null or d.error_code = _error_code)
+        and (_reason is null or d.reason = _reason)
+        and (_tenant_id is null or d.tenant_id = _tenant_id)
+        and (_died_before is null or d.died_at < _died_before)
+      order by d.died_at, d.task_id
+      limit _limit
+      for update skip locked))
+    returning x.*
+  ), kept as (
+    insert into queues.task_kept (
+      task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, unique_key,
+      on_duplicate, limit_key, time_limit, kept_at)
+    select t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority, t.tenant_id,
+      t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, internal.clock()
+    from taken t
+    on conflict (task_id) do nothing
+  ), shown as (
+    insert into queues.ready (lane, seq, task_id, attempt, losses, held)
+    select internal.lane(t.queue_id, 0, t.tenant_id), nextval('queues.task_id_seq'), t.task_id, 0, 0, 0
+    from taken t where t.unique_key is null and t.limit_key is null
+  ), keyed as (
+    insert into queues.waiting (queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed, tenant_id)
+    select t.queue_id, internal.clock(), nextval('queues.task_id_seq'), t.task_id,
+      internal.lane(t.queue_id, 0, t.tenant_id), 0, 0, 0, true, t.tenant_id
+    from taken t where t.unique_key is not null or t.limit_key is not null
+  ), noted as (
+    insert into queues.audit (at, actor, action, subject, detail)
+    select internal.clock(), session_user, 'replay', t.task_id::text,
+      jsonb_build_object('reason', t.reason, 'fingerprint', t.fingerprint, 'errors', t.errors)
+    from taken t
+  )
+  select array_agg(t.task_id) into v_ids from taken t;
+
+  for v_queue_id in
+    select distinct t.queue_id from unnest(v_ids) as i (task_id) cross join lateral queues.find_task(i.task_id) t
+  loop
+    perform queues.wake(v_queue_id);
+  end loop;
+  return coalesce(v_ids, '{}');
+end;
+$$;

@@ -1,0 +1,71 @@
+-- Takes back the leases of workers that fell silent and those past their own deadline, up to _limit, and never
+-- waits: a lease locked by a transaction that is closing it is left for the next round. Losing a worker is not
+-- an error of the task: it is counted apart, and max_losses of them put the task in quarantine.
+-- Once a worker is marked lost its beats and claims are refused, so what it does late closes nothing.
+-- Locks: silent workers' rows and their leases, all skip locked.
+create or replace function queues.rescue(_limit integer default 1000)
+returns table (task_id bigint, worker_id integer, outcome text)
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := internal.clock();
+  v_lease queues.lease;
+  v_max integer;
+begin
+  update queues.worker w set lost_at = v_now
+  where w.worker_id = any (array(
+    select s.worker_id
+    from queues.worker s
+    where s.stopped_at is null and s.lost_at is null and s.beat_at < v_now - s.lease_for
+    for update skip locked));
+
+  for v_lease in
+    delete from queues.lease l
+    where l.ctid = any (array(
+      select c.ctid
+      from (
+        select s.worker_id from queues.worker s
+        where s.lost_at is not null or s.stopped_at is not null
+      ) w
+      cross join lateral (
+        select o.ctid from queues.lease o where o.worker_id = w.worker_id limit _limit for update skip locked
+      ) c
+      limit _limit))
+    or l.ctid = any (array(
+      select o.ctid from queues.lease o where o.deadline_at < v_now limit _limit for update skip locked))
+    returning l.*
+  loop
+    task_id := v_lease.task_id;
+    worker_id := v_lease.worker_id;
+    perform queues.note_attempt(v_lease, 'lost');
+    delete from queues.cancel c where c.task_id = v_lease.task_id;
+    if found then
+      if v_lease.held <> 0 then
+        perform queues.free_keys(array[v_lease.task_id], true);
+      end if;
+      perform queues.note_end(v_lease.task_id, v_lease.attempt + 1, v_lease.tenant_id, 'cancelled');
+      outcome := 'cancelled';
+      return next;
+      continue;
+    end if;
+
+    select y.max_losses into v_max
+    from queues.find_task(v_lease.task_id) t join queues.task_type y on y.task_type = t.task_type;
+    if v_lease.losses + 1 >= v_max then
+      perform queues.note_error(
+        v_lease.task_id, v_lease, v_lease.attempt + 1, 'WorkerLost',
+        format('worker %s was lost while it ran this task', v_lease.worker_id), null);
+      perform queues.bury(
+        v_lease, v_lease.attempt, v_lease.losses + 1, 'quarantined', 'WorkerLost',
+        format('%s workers were lost while they ran this task', v_lease.losses + 1));
+      outcome := 'quarantined';
+    else
+      perform queues.return_task(v_lease, v_lease.attempt, v_lease.losses + 1, v_now);
+      outcome := 'returned';
+    end if;
+    return next;
+  end loop;
+end;
+$$;

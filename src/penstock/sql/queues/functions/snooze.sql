@@ -1,0 +1,36 @@
+-- Closes leases of a worker without charging an attempt and runs the tasks again after the given seconds.
+-- Returns the leases it really closed.
+create or replace function queues.snooze(_worker_id integer, _lease_ids bigint[], _seconds double precision[])
+returns bigint[]
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_n integer;
+  v_lease queues.lease;
+  v_closed bigint[] := '{}';
+begin
+  for v_n in select i.n from generate_subscripts(_lease_ids, 1) as i (n) order by _lease_ids[i.n] loop
+    delete from queues.lease l
+    where l.worker_id = _worker_id and l.lease_id = _lease_ids[v_n]
+    returning l.* into v_lease;
+    if found then
+      perform queues.note_attempt(v_lease, 'snoozed');
+      delete from queues.cancel c where c.task_id = v_lease.task_id;
+      if found then
+        if v_lease.held <> 0 then
+          perform queues.free_keys(array[v_lease.task_id], true);
+        end if;
+        perform queues.note_end(v_lease.task_id, v_lease.attempt + 1, v_lease.tenant_id, 'cancelled');
+      else
+        perform queues.return_task(
+          v_lease, v_lease.attempt, v_lease.losses,
+          internal.clock() + make_interval(secs => greatest(0, _seconds[v_n])));
+      end if;
+      v_closed := v_closed || v_lease.lease_id;
+    end if;
+  end loop;
+  return v_closed;
+end;
+$$;

@@ -1,4 +1,4 @@
-"""`python -m bench`: measure every workload on one server, write the results, and say whether they suffice."""
+"""`python -m bench`: measure every workload on one server, write the results, judge them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench import machine, report, systems, workloads
 from bench.job import Figures
 from bench.plan import FULL, QUICK, Plan
 from bench.room import Room
-from bench.server import SETTINGS, running_server
+from bench.server import running_server
 from bench.systems import Setting
 
 
@@ -28,7 +28,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="rounds of each workload")
     parser.add_argument("--tasks", type=int, help="tasks of each counted workload")
     parser.add_argument("--quick", action="store_true", help="a small version of everything")
-    parser.add_argument("--set", action="append", default=[], metavar="SYSTEM.KEY=VALUE", help="try a setting")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="SYSTEM.KEY=VALUE", help="try a setting"
+    )
     parser.add_argument("--data", type=Path, help="put the temporary cluster under this directory")
     parser.add_argument("--name", help="name of the result files, instead of latest, quick or the workloads'")
     return parser.parse_args()
@@ -82,7 +84,9 @@ async def run(options: argparse.Namespace) -> int:
         systems.require(name)
     picked = options.workloads or workloads.NAMES
     if unknown := set(picked) - set(workloads.NAMES):
-        raise SystemExit(f"There is no workload {', '.join(unknown)}; choose from {', '.join(workloads.NAMES)}.")
+        raise SystemExit(
+            f"There is no workload {', '.join(unknown)}; choose from {', '.join(workloads.NAMES)}."
+        )
     plan, overrides = chosen_plan(options), parse_overrides(options.set)
     started = datetime.datetime.now(datetime.UTC)
     facts: dict[str, object] = {
@@ -111,7 +115,7 @@ async def describe(room: Room, names: Sequence[str]) -> Mapping[str, object]:
     packages = [package for system in measured.values() for package in system.packages]
     return {
         "versions": machine.versions(packages, postgres),
-        "server settings": dict(SETTINGS),
+        "server settings": room.server.settings,
         **{f"{name} settings": dict(system.settings) for name, system in measured.items()},
         "sizes": dataclasses.asdict(room.plan),
     }

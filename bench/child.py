@@ -1,10 +1,11 @@
-"""A measured process: `python -m bench.child <system> <workload.role> <json>` prints one JSON line of figures."""
+"""A measured process: `python -m bench.child <system> <workload.role> <json>` prints its figures as JSON."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable
 
@@ -23,7 +24,7 @@ def stop_when_parent_hangs_up(stop: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
 
     def hang_up() -> None:
-        if not sys.stdin.buffer.raw.read(1):  # type: ignore[attr-defined]  # a pipe's buffer has a raw file
+        if not os.read(sys.stdin.fileno(), 1):
             loop.remove_reader(sys.stdin)
             stop.set()
 

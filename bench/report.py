@@ -72,15 +72,15 @@ def table(outcome: Outcome) -> list[str]:
     lead = columns[0].key
     reference = next(iter(medians.values()))[lead]
     count = len(next(iter(outcome.rounds.values())))
-    headings = ["", *(column.heading for column in columns), f"× {next(iter(medians))}", "range"]
+    headings = ["", *(column.heading for column in columns), f"times {next(iter(medians))}", "range"]
     lines = [f"## {outcome.workload.title}", "", f"Median of {count} interleaved rounds.", ""]
     lines += ["| " + " | ".join(headings) + " |", "|---|" + "--:|" * (len(headings) - 1)]
     for case, figures in medians.items():
         seen = [row[lead] for row in outcome.rounds[case]]
         cells = [f"{figures[column.key]:,.{column.digits}f}" for column in columns]
         digits = columns[0].digits
-        spread = f"{min(seen):,.{digits}f} – {max(seen):,.{digits}f}"
-        multiple = f"{figures[lead] / reference:.2f}" if reference else "–"
+        spread = f"{min(seen):,.{digits}f} to {max(seen):,.{digits}f}"
+        multiple = f"{figures[lead] / reference:.2f}" if reference else ""
         lines.append("| " + " | ".join([case, *cells, multiple, spread]) + " |")
     return lines
 

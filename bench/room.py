@@ -17,8 +17,8 @@ import asyncpg
 
 from bench.job import Figures, Job
 from bench.plan import Plan
-from bench.server import Server
 from bench.systems import Settings, System, load
+from penstock.db.embedded import EmbeddedServer
 
 ROOT = Path(__file__).parent.parent
 
@@ -64,7 +64,7 @@ class Database:
 
 
 class Room:
-    def __init__(self, server: Server, plan: Plan, overrides: Mapping[str, Settings]) -> None:
+    def __init__(self, server: EmbeddedServer, plan: Plan, overrides: Mapping[str, Settings]) -> None:
         self.server = server
         self.plan = plan
         self.overrides = overrides
@@ -76,18 +76,18 @@ class Room:
 
     @contextlib.asynccontextmanager
     async def database(self, system: str) -> AsyncIterator[Database]:
-        """A fresh copy of the system's schema, dropped afterwards, so that no round inherits another's bloat."""
+        """A fresh copy of the system's schema, dropped afterwards: no round inherits another's bloat."""
         admin = await asyncpg.connect(self.server.url())
         template, name = f"{system}_template", f"{system}_{next(self.numbers)}"
         try:
             if template not in self.templates:
                 await admin.execute(f'create database "{template}"')
-                await self.system(system).install(self.server.url(template))
+                await self.system(system).install(self.server.url(database=template))
                 self.templates.add(template)
             await admin.execute(f'create database "{name}" template "{template}"')
-            connection = await asyncpg.connect(self.server.url(name))
+            connection = await asyncpg.connect(self.server.url(database=name))
             try:
-                yield Database(self.server.url(name), connection)
+                yield Database(self.server.url(database=name), connection)
             finally:
                 await connection.close()
                 await admin.execute(f'drop database "{name}" with (force)')

@@ -67,6 +67,8 @@ def load(name: str, overrides: Settings) -> System:
     module = importlib.import_module(f"bench.systems.{name}")
     unknown = overrides.keys() - module.DEFAULTS.keys()
     if unknown:
-        raise SystemExit(f"{name} has no setting {', '.join(sorted(unknown))}; it has {', '.join(module.DEFAULTS)}.")
+        raise SystemExit(
+            f"{name} has no setting {', '.join(sorted(unknown))}; it has {', '.join(module.DEFAULTS)}."
+        )
     system: System = module.Adapter({**module.DEFAULTS, **overrides})
     return system

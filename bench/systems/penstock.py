@@ -94,4 +94,4 @@ class Adapter:
             yield PenstockWorker(app, self.settings)
 
     def sent_at(self, payload: object) -> float:
-        return cast(Payload, payload).sent_at
+        return cast("Payload", payload).sent_at

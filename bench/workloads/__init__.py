@@ -52,7 +52,9 @@ def ratio(medians: Medians, key: str, over: str, under: str) -> float | None:
     return medians[over][key] / medians[under][key]
 
 
-def ratios(medians: Medians, key: str, wanted: Mapping[str, float], at_least: bool, words: str) -> list[Verdict]:
+def ratios(
+    medians: Medians, key: str, wanted: Mapping[str, float], at_least: bool, words: str
+) -> list[Verdict]:
     """Penstock's figure over each peer's."""
     verdicts = []
     for peer, required in wanted.items():

@@ -1,4 +1,4 @@
-"""Pick-up time under an open loop: a producer process stamps each task, a worker process reads the same clock."""
+"""Pick-up time under an open loop: the producer stamps each task, the worker reads the same clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def percentiles(seconds: list[float]) -> tuple[float, float]:
 
 
 async def consume(system: System, job: Job) -> Figures:
-    """Says it is ready once a first task came through, then serves until all have come or the parent hangs up."""
+    """Ready once a first task came through; serves until all have come or the parent hangs up."""
     stop, warm = asyncio.Event(), asyncio.Event()
     stop_when_parent_hangs_up(stop)
     delays: list[float] = []

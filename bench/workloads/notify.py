@@ -1,4 +1,4 @@
-"""What NOTIFY costs the writers: single-row enqueues with it off and on, each beside the same kind of worker."""
+"""What NOTIFY costs the writers: single-row enqueues with it off and on, beside the same worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bench.job import Figures, Job
 from bench.room import Room
-from bench.systems import System
+from bench.systems import Settings, System
 from bench.workloads import Column, Medians, Verdict, ratio
 
 # An idle worker listens on a queue nobody writes to; a busy one drains the writers' own queue.
@@ -49,7 +49,7 @@ class Notify:
         switch, _, kind = case.partition(", worker ")
         notify = switch == "on"
         async with room.database("penstock") as database:
-            worker_settings = {"notify": notify, "queue": WORKER_QUEUES[kind]}
+            worker_settings: Settings = {"notify": notify, "queue": WORKER_QUEUES[kind]}
             serving = Job(database.url, settings=worker_settings)
             writing = Job(
                 database.url,

@@ -44,7 +44,7 @@ async def rounds(system: System, job: Job) -> Figures:
     ):
         group.create_task(worker.run(stop, until_empty=False))
         for window in range(1, windows + 1):
-            buffers, calls = await watch.fetchrow(CLAIM_BUFFERS, system.claim_pattern)
+            ((buffers, calls),) = await watch.fetch(CLAIM_BUFFERS, system.claim_pattern)
             started = time.perf_counter()
             for _ in range(BATCHES_A_WINDOW):
                 drained.clear()
@@ -52,14 +52,19 @@ async def rounds(system: System, job: Job) -> Figures:
                 await producer.enqueue_many(job.window // BATCHES_A_WINDOW)
                 await drained.wait()
             seconds = time.perf_counter() - started
-            after, calls_after = await watch.fetchrow(CLAIM_BUFFERS, system.claim_pattern)
+            ((after, calls_after),) = await watch.fetch(CLAIM_BUFFERS, system.claim_pattern)
             if calls_after == calls:
-                raise RuntimeError(f"no statement like {system.claim_pattern} was seen: correct claim_pattern")
+                raise RuntimeError(
+                    f"no statement like {system.claim_pattern} was seen: correct claim_pattern"
+                )
             figures[f"buffers_{window:02}"] = (after - buffers) / job.window
             figures[f"rate_{window:02}"] = job.window / seconds
         stop.set()
     await watch.close()
-    figures["buffers_first"], figures["buffers_last"] = figures["buffers_01"], figures[f"buffers_{windows:02}"]
+    figures["buffers_first"], figures["buffers_last"] = (
+        figures["buffers_01"],
+        figures[f"buffers_{windows:02}"],
+    )
     figures["rate_first"], figures["rate_last"] = figures["rate_01"], figures[f"rate_{windows:02}"]
     figures["growth"] = figures["buffers_last"] / figures["buffers_first"]
     return figures

@@ -36,7 +36,7 @@ class Wal:
             before = await connection.fetchval("select pg_current_wal_insert_lsn()")
             await preload_and_drain(room, case, database, tasks)
             written = await connection.fetchval("select pg_current_wal_insert_lsn() - $1::pg_lsn", before)
-            dead, size = await connection.fetchrow(LEFT_BEHIND)
+            ((dead, size),) = await connection.fetch(LEFT_BEHIND)
         return {
             "wal_per_task": float(written) / tasks,
             "dead_per_task": dead / tasks,

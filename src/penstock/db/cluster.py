@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from penstock.db import server_files
+from penstock.db.postmaster import clear_dead_server, running_postmaster
 from penstock.db.server_user import ServerUser, server_user
 from penstock.errors import ServerStartFailed
 
@@ -78,11 +78,10 @@ class Cluster:
         self.user.give(conf)
 
     def launch(self) -> None:
-        self._clear_stale_pid()
+        clear_dead_server(self.pgdata, self.sockets / server_files.SOCKET, START_SECONDS)
         before = self._log_size()
-        done = self.run(
-            "pg_ctl", "-D", self.pgdata, "-l", self._log, "-w", "-t", str(START_SECONDS), "-s", "start"
-        )
+        command = ("-D", self.pgdata, "-l", self._log, "-w", "-t", str(START_SECONDS), "-s", "start")
+        done = self.run("pg_ctl", *command)
         if done.returncode != 0:
             raise self.failed(done.stdout.strip() or "pg_ctl failed", self._log_since(before))
 
@@ -128,34 +127,8 @@ class Cluster:
             return b"\n".join(file.read().splitlines()[-20:]).decode(errors="replace")
 
     def _postmaster(self) -> int | None:
-        try:
-            pid = int((self.pgdata / "postmaster.pid").read_text().split("\n", 1)[0])
-        except (OSError, ValueError):
-            return None
-        return pid if _is_postgres(pid) else None
-
-    def _clear_stale_pid(self) -> None:
-        # After a power cut or a container's restart another program may carry the recorded number, and
-        # Postgres would refuse to start because of it.
-        if self._postmaster() is None:
-            (self.pgdata / "postmaster.pid").unlink(missing_ok=True)
+        return running_postmaster(self.pgdata)
 
 
 def _quoted(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
-
-
-def _is_postgres(pid: int) -> bool:
-    command = Path(f"/proc/{pid}/comm")
-    if Path("/proc/self/comm").exists():
-        try:
-            return command.read_text().strip() == "postgres"
-        except OSError:
-            return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True

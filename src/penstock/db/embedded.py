@@ -60,17 +60,19 @@ class EmbeddedServer:
         with self._lock():
             return Cluster.locate(self.data_dir).answers()
 
-    def release(self, *, stop_when_last: bool = False) -> None:
-        """Let go of the server; with `stop_when_last`, stop it if no other process holds it."""
+    def release(self, *, stop_when_last: bool = False) -> bool:
+        """Let go of the server; with `stop_when_last`, stop it if nobody else holds it, and tell."""
         if not self._holder.held:
-            return
+            return False
         with self._lock():
             self._holder.release()
-            if stop_when_last and self._holder.try_take():
-                try:
-                    self._cluster.halt()
-                finally:
-                    self._holder.release()
+            if not (stop_when_last and self._holder.try_take()):
+                return False
+            try:
+                self._cluster.halt()
+            finally:
+                self._holder.release()
+            return True
 
     def stop(self) -> None:
         """Stop the server now, whoever holds it; open transactions roll back, nothing committed is lost."""

@@ -20,6 +20,9 @@ class ListenerState(StrEnum):
     STOPPED = "stopped"
 
 
+RETRIED: tuple[type[Exception], ...] = (*CONNECTION_LOST, asyncpg.PostgresError)
+"""A refused login too may be a server that is being set up or its password rotated; only stop() ends us."""
+
 OnNotify = Callable[[str, str], None]
 """Called with channel and payload, on the event loop; must not block."""
 
@@ -75,8 +78,7 @@ class Listener:
         while True:
             try:
                 await self._listen()
-            except (*CONNECTION_LOST, asyncpg.PostgresError) as error:
-                # A refused login may be a server that is being set up or rotated; only stop() ends us.
+            except RETRIED as error:
                 failures = 0 if self.connected.is_set() else failures + 1
                 self.connected.clear()
                 self._tell(ListenerState.LOST, error)

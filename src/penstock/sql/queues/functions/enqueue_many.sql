@@ -27,7 +27,7 @@ declare
   v_queue queues.queue;
   v_now timestamptz := internal.clock();
   v_due timestamptz;
-  v_priority smallint;
+  v_priority integer;
   v_lane bigint;
   v_ids bigint[];
   v_largest integer;
@@ -83,7 +83,8 @@ begin
       hint = 'Use skip, replace or coalesce.';
   end if;
   if cardinality(_unique_keys) <> v_count or cardinality(_limit_keys) <> v_count then
-    raise exception using errcode = 'PS005', detail = 'unique_keys',
+    raise exception using errcode = 'PS005',
+      detail = case when cardinality(_unique_keys) <> v_count then 'unique_keys' else 'limit_keys' end,
       message = 'there are not as many keys as payloads',
       hint = 'Give one key for each payload, or none at all.';
   end if;

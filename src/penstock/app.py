@@ -1,0 +1,250 @@
+"""The composition root: an app declares task types and schedules, enqueues, and runs workers."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from typing import Any, Self, TypeVar
+
+from penstock.db import Connection, Pool
+from penstock.db.addresses import Addresses, prepare, resolve
+from penstock.db.connect import assert_safe_role, create_pool
+from penstock.db.migrator import assert_migrated
+from penstock.db.steady import SteadyConnection
+from penstock.errors import InvalidArgument
+from penstock.model import Exponential, QueueName, RetryPolicy
+from penstock.observe import Metrics, MetricsServer, get_logger
+from penstock.queue.duty_calls import DutyCalls
+from penstock.queue.registry import Registry
+from penstock.queue.schedule import Schedule
+from penstock.queue.task_type import Handler, OnDuplicate, TaskOptions, TaskType
+from penstock.settings import Settings
+from penstock.worker import Worker, WorkerOptions
+
+log = get_logger(__name__)
+
+H = TypeVar("H", bound=Handler)
+
+
+class Penstock:
+    """One app a program. Settings come from PENSTOCK_* and .env; keywords go before them."""
+
+    def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
+        self.settings = settings or Settings(**overrides)
+        self.registry = Registry()
+        self._addresses: Addresses | None = None
+        self._pool: Pool | None = None
+
+    def task(
+        self,
+        name: str | None = None,
+        *,
+        queue: str = "default",
+        priority: int = 5,
+        max_attempts: int = 5,
+        max_losses: int = 3,
+        retry: RetryPolicy | None = None,
+        retry_errors: Mapping[type[BaseException] | str, RetryPolicy] | None = None,
+        on_duplicate: OnDuplicate = "skip",
+        time_limit: timedelta | float | None = None,
+    ) -> Callable[[Handler], TaskType[Any]]:
+        """Declare the decorated handler(payload) or handler(payload, ctx) as a task type.
+
+        The payload's annotation is its type. `retry_errors` gives classes of errors a policy of their own.
+        """
+        options = TaskOptions(
+            queue=QueueName(queue),
+            priority=priority,
+            max_attempts=max_attempts,
+            max_losses=max_losses,
+            retry=retry or Exponential(),
+            retry_errors={
+                error if isinstance(error, str) else error.__name__: policy
+                for error, policy in (retry_errors or {}).items()
+            },
+            on_duplicate=on_duplicate,
+            time_limit=timedelta(seconds=time_limit) if isinstance(time_limit, int | float) else time_limit,
+        )
+
+        def declare(handler: Handler) -> TaskType[Any]:
+            task_type: TaskType[Any] = TaskType(
+                name or getattr(handler, "__name__", ""), handler, options, self.transaction
+            )
+            self.registry.add(task_type)
+            return task_type
+
+        return declare
+
+    def schedule(
+        self,
+        cron: str,
+        task_type: TaskType[Any],
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        timezone: str = "UTC",
+        queue: str | None = None,
+        priority: int | None = None,
+    ) -> Schedule:
+        """Enqueue a task at each tick of a cron line (five fields, or @hourly and the like)."""
+        schedule = Schedule(
+            name=name or task_type.name,
+            cron=cron,
+            task_type=task_type.name,
+            payload=task_type.encode({} if payload is None else payload),
+            timezone=timezone,
+            queue=queue,
+            priority=priority,
+        )
+        self.registry.add_schedule(schedule)
+        return schedule
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where this app connects; it must be open."""
+        if self._addresses is None:
+            raise InvalidArgument("the app is not open", "app", "Write: async with app: …")
+        return self._addresses
+
+    async def open(self) -> None:
+        """Connect; on the embedded server also start and migrate it. Declares the task types."""
+        if self._addresses is not None:
+            return
+        addresses = await asyncio.to_thread(resolve, self.settings)
+        if addresses.embedded is not None:
+            await prepare(addresses)
+        self._pool = await create_pool(
+            addresses.runtime, application_name="penstock app", min_size=0, max_size=self.settings.pool_size
+        )
+        self._addresses = addresses
+        try:
+            async with self._pool.acquire() as connection:
+                await assert_safe_role(connection)
+                await assert_migrated(connection)
+            line = SteadyConnection(addresses.runtime, application_name="penstock app")
+            try:
+                await DutyCalls(line).declare(self.registry.types.values())
+            finally:
+                await line.close()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Let go of the connections; the embedded server stops when nobody else holds it."""
+        pool, self._pool = self._pool, None
+        addresses, self._addresses = self._addresses, None
+        if pool is not None:
+            await pool.close()
+        if addresses is not None and addresses.embedded is not None:
+            await asyncio.to_thread(addresses.embedded.release, stop_when_last=True)
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A connection of the app's pool in a transaction."""
+        if self._pool is None:
+            raise InvalidArgument("the app is not open", "app", "Write: async with app: …")
+        async with self._pool.acquire() as connection, connection.transaction():
+            yield connection
+
+    def worker(
+        self,
+        queues: Sequence[str] | Mapping[str, int] | None = None,
+        *,
+        concurrency: int | None = None,
+        name: str | None = None,
+        metrics: Metrics | None = None,
+    ) -> Worker:
+        """A worker for some queues (all that the task types name, if none are given), not yet started."""
+        slots = concurrency or self.settings.concurrency
+        names = queues if queues is not None else (self.registry.queues() or ["default"])
+        wanted = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, slots)
+        options = WorkerOptions(wanted) if name is None else WorkerOptions(wanted, name)
+        return Worker(
+            self.registry, self.settings, self.addresses.runtime, self.addresses.listen, options, metrics
+        )
+
+    async def run_worker(
+        self,
+        queues: Sequence[str] | Mapping[str, int] | None = None,
+        *,
+        concurrency: int | None = None,
+        name: str | None = None,
+        stop_when_empty: bool = False,
+    ) -> int:
+        """Work until SIGTERM or SIGINT (or until the queues are empty) and return how many tasks were closed.
+
+        The first signal ends it in order within the grace period; the second hands everything back at once.
+        """
+        await self.open()
+        metrics = Metrics()
+        worker = self.worker(queues, concurrency=concurrency, name=name, metrics=metrics)
+        server = None
+        if self.settings.metrics_port is not None:
+            server = MetricsServer(
+                metrics,
+                self.settings.metrics_port,
+                healthy=lambda: worker.registration is not None and worker.registration.valid,
+            )
+            await server.start()
+            log.info("metrics_served", port=server.port)
+        stopping = asyncio.Event()
+        hurrying = asyncio.Event()
+        with _signals(stopping, hurrying):
+            await worker.start()
+            waits = [asyncio.create_task(stopping.wait())]
+            if stop_when_empty:
+                waits.append(asyncio.create_task(worker.wait_empty()))
+            try:
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for wait in waits:
+                    wait.cancel()
+                await _stop(worker, hurrying)
+                if server is not None:
+                    await server.stop()
+        return worker.closed_total
+
+
+async def _stop(worker: Worker, hurrying: asyncio.Event) -> None:
+    ending = asyncio.create_task(worker.stop())
+    hurry = asyncio.create_task(hurrying.wait())
+    await asyncio.wait([ending, hurry], return_when=asyncio.FIRST_COMPLETED)
+    if not ending.done():
+        worker.hurry()
+    hurry.cancel()
+    await ending
+
+
+class _signals:
+    """SIGTERM and SIGINT set the first event, and the second time the second; the old handlers come back."""
+
+    def __init__(self, stopping: asyncio.Event, hurrying: asyncio.Event) -> None:
+        self._stopping = stopping
+        self._hurrying = hurrying
+
+    def __enter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            # Not the main thread, or a platform without them: the caller stops us by cancelling.
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self._received)
+
+    def __exit__(self, *_: object) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(number)
+
+    def _received(self) -> None:
+        (self._hurrying if self._stopping.is_set() else self._stopping).set()

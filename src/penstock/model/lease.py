@@ -1,0 +1,28 @@
+"""One open claim of a task by a worker, as the claim returns it."""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from penstock.model.ids import LeaseId, TaskId
+
+
+class Lease(NamedTuple):
+    """A named tuple and not a dataclass: 50,000 are made a second, straight from the driver's rows."""
+
+    lease_id: LeaseId
+    task_id: TaskId
+    task_type: str
+    payload: str
+    failures: int
+    losses: int
+    held: int
+    """Bits: 1 a unique key, 2 a slot of a limit key. Not zero: closing it lets somebody else start."""
+    lane: int
+    seq: int
+    tenant_id: UUID | None
+    time_limit: float | None
+
+    @property
+    def attempt(self) -> int:
+        """Which run this is, from one; lost workers are not counted."""
+        return self.failures + 1

@@ -1,0 +1,45 @@
+"""What a handler may return to end its run in another way than completed, and how a run failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from penstock.model.ids import LeaseId
+
+
+@dataclass(frozen=True, slots=True)
+class Snooze:
+    """Run this task again after some seconds; no attempt is charged."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """End this task for good without an error."""
+
+    reason: str = ""
+
+
+class Outcome(StrEnum):
+    """How a lease can end."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    LOST = "lost"
+    SNOOZED = "snoozed"
+    CANCELLED = "cancelled"
+    RELEASED = "released"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error of one run, ready to be kept."""
+
+    lease_id: LeaseId
+    code: str
+    message: str
+    details: str
+    retry_after: float | None = None
+    final: bool = False

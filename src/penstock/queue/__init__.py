@@ -1,0 +1,1 @@
+"""The typed face of the queue: task types, enqueue, and the calls workers and operators make."""

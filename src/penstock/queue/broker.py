@@ -1,0 +1,61 @@
+"""What a worker asks of a queue: the seam behind which another broker could stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from penstock.model import Failure, Lease, LeaseId, WorkerId
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The lanes with a visible task, and what decides how far a mark may safely move."""
+
+    lanes: Sequence[int]
+    tickets: Sequence[int]
+    newest: int
+    snapshot_min: int
+    snapshot_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the queue decided about a failure: retry, dead, cancelled, or gone when the lease was lost."""
+
+    lease_id: LeaseId
+    outcome: str
+    retry_at: datetime | None
+
+
+class Broker(Protocol):
+    """Claim and close. Every close is fenced by worker and lease and says what it really closed."""
+
+    async def claim(
+        self,
+        worker_id: WorkerId,
+        queue: str,
+        limit: int,
+        lanes: Sequence[int],
+        starts: Sequence[int],
+        admit: bool,
+        find: bool,
+    ) -> list[Lease]: ...
+
+    async def probe(self, queue: str, lanes: Sequence[int], marks: Sequence[int]) -> Probe: ...
+
+    async def next_due(self, queue: str) -> float | None: ...
+
+    async def go_idle(self, worker_id: WorkerId, queue: str, idle: bool) -> None: ...
+
+    async def complete(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]: ...
+
+    async def fail(self, worker_id: WorkerId, failures: Sequence[Failure]) -> list[Verdict]: ...
+
+    async def snooze(self, worker_id: WorkerId, leases: Sequence[LeaseId], seconds: Sequence[float]) -> list[LeaseId]: ...
+
+    async def cancelled(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]: ...
+
+    async def release(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]: ...

@@ -1,0 +1,134 @@
+"""The calls of a worker that are not about one task: registering, rescue, schedules, maintenance, gauges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from penstock.db.steady import SteadyConnection
+from penstock.model import LeaseId, WorkerId
+from penstock.queue.schedule import Schedule
+from penstock.queue.task_type import TaskType
+
+PUT_TYPE = (
+    "select queues.put_task_type(_task_type => $1, _queue => $2, _priority => $3, _max_attempts => $4,"
+    " _max_losses => $5, _retry => $6, _on_duplicate => $7, _time_limit => $8, _required_keys => $9)"
+)
+PUT_SCHEDULE = (
+    "select queues.put_schedule(_schedule_name => $1, _cron => $2, _timezone => $3, _next_at => $4,"
+    " _task_type => $5, _payload => $6, _queue => $7, _priority => $8)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A schedule whose time has come, and the database's time."""
+
+    schedule: str
+    cron: str
+    timezone: str
+    at: datetime
+    clock: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """A lease taken back from a silent worker, and what became of its task."""
+
+    task_id: int
+    worker_id: int
+    outcome: str
+
+
+class DutyCalls:
+    """One line for all duties of a worker."""
+
+    def __init__(self, line: SteadyConnection) -> None:
+        self._line = line
+
+    async def declare(self, types: Iterable[TaskType[Any]]) -> None:
+        """Tell the database the task types, so that it can check producers and decide retries."""
+        for task_type in types:
+            options = task_type.options
+            await self._line.fetch(
+                PUT_TYPE,
+                task_type.name,
+                options.queue,
+                options.priority,
+                options.max_attempts,
+                options.max_losses,
+                options.policies(),
+                options.on_duplicate,
+                options.time_limit,
+                task_type.required_keys,
+            )
+
+    async def declare_schedule(self, schedule: Schedule, next_at: datetime) -> None:
+        await self._line.fetch(
+            PUT_SCHEDULE,
+            schedule.name,
+            schedule.cron,
+            schedule.timezone,
+            next_at,
+            schedule.task_type,
+            schedule.payload,
+            schedule.queue,
+            schedule.priority,
+        )
+
+    async def put_queue(self, queue: str, payload_limit: int) -> int:
+        """Declare a queue; its number is what NOTIFY carries."""
+        return cast("int", await self._line.fetchval("select queues.put_queue($1, $2)", queue, payload_limit))
+
+    async def register(self, name: str, queues: list[str], lease_seconds: float) -> WorkerId:
+        lease_for = timedelta(seconds=lease_seconds)
+        return cast(
+            "WorkerId",
+            await self._line.fetchval("select queues.register_worker($1, $2, $3)", name, queues, lease_for),
+        )
+
+    async def beat(self, worker_id: WorkerId) -> dict[LeaseId, str]:
+        """Renew all leases; the answer is which of them were asked to stop, and why."""
+        rows = await self._line.fetch("select * from queues.beat($1)", worker_id)
+        return {row["lease_id"]: row["reason"] for row in rows}
+
+    async def stop(self, worker_id: WorkerId) -> int:
+        return cast("int", await self._line.fetchval("select queues.stop_worker($1)", worker_id))
+
+    async def rescue(self) -> list[Rescued]:
+        rows = await self._line.fetch("select * from queues.rescue()")
+        return [Rescued(row["task_id"], row["worker_id"], row["outcome"]) for row in rows]
+
+    async def open_leases(self, worker_id: WorkerId) -> list[LeaseId]:
+        return cast("list[LeaseId]", await self._line.fetchval("select queues.open_leases($1)", worker_id))
+
+    async def clock(self) -> datetime:
+        return cast("datetime", await self._line.fetchval("select now()"))
+
+    async def due_schedules(self) -> list[Tick]:
+        return [Tick(*row) for row in await self._line.fetch("select * from queues.due_schedules()")]
+
+    async def fire(self, tick: Tick, next_at: datetime) -> int | None:
+        """Enqueue the tick's task; None when another worker did."""
+        return cast(
+            "int | None",
+            await self._line.fetchval("select queues.fire_schedule($1, $2, $3)", tick.schedule, tick.at, next_at),
+        )
+
+    async def maintain(self, completed_days: int, dead_days: int) -> dict[str, int] | None:
+        """What was done, or None when another worker was at it."""
+        report = await self._line.fetchval(
+            "select queues.maintain($1, $2)", timedelta(days=completed_days), timedelta(days=dead_days)
+        )
+        return None if report is None else cast("dict[str, int]", json.loads(str(report)))
+
+    async def gauges(self) -> tuple[dict[str, int], dict[str, float], int]:
+        """Depth and age of the oldest ready task by queue, and the dead tuples of ready."""
+        rows = await self._line.fetch("select queue, ready, oldest_ready_seconds from queues.stats()")
+        dead = await self._line.fetchval("select dead from queues.dead_tuples() where table_name = 'ready'")
+        depths = {row["queue"]: row["ready"] for row in rows}
+        oldest = {row["queue"]: row["oldest_ready_seconds"] or 0.0 for row in rows}
+        return depths, oldest, cast("int", dead or 0)

@@ -1,0 +1,77 @@
+"""The native broker: the functions of the schema `queues`, over two connections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from penstock.db.steady import SteadyConnection
+from penstock.model import Failure, Lease, LeaseId, WorkerId
+from penstock.queue.broker import Probe, Verdict
+
+CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7)"
+PROBE = "select * from queues.probe($1, $2, $3)"
+FAIL = "select * from queues.fail($1, $2, $3, $4, $5::jsonb[], $6, $7)"
+
+
+class NativeBroker:
+    """Claims and closes travel on lines of their own, so that Postgres works on both at once."""
+
+    def __init__(self, claims: SteadyConnection, closes: SteadyConnection) -> None:
+        self._claims = claims
+        self._closes = closes
+
+    async def claim(
+        self,
+        worker_id: WorkerId,
+        queue: str,
+        limit: int,
+        lanes: Sequence[int],
+        starts: Sequence[int],
+        admit: bool,
+        find: bool,
+    ) -> list[Lease]:
+        rows = await self._claims.fetch(CLAIM, worker_id, queue, limit, lanes, starts, admit, find)
+        return [Lease._make(row) for row in rows]
+
+    async def probe(self, queue: str, lanes: Sequence[int], marks: Sequence[int]) -> Probe:
+        row = (await self._claims.fetch(PROBE, queue, lanes, marks))[0]
+        return Probe(
+            row["lanes"] or (), row["tickets"] or (), row["newest"], row["snapshot_min"], row["snapshot_max"]
+        )
+
+    async def next_due(self, queue: str) -> float | None:
+        return cast("float | None", await self._claims.fetchval("select queues.next_due($1)", queue))
+
+    async def go_idle(self, worker_id: WorkerId, queue: str, idle: bool) -> None:
+        await self._claims.fetch("select queues.go_idle($1, $2, $3)", worker_id, queue, idle)
+
+    async def complete(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
+        return await self._close("select queues.complete($1, $2)", worker_id, leases)
+
+    async def fail(self, worker_id: WorkerId, failures: Sequence[Failure]) -> list[Verdict]:
+        rows = await self._closes.fetch(
+            FAIL,
+            worker_id,
+            [failure.lease_id for failure in failures],
+            [failure.code for failure in failures],
+            [failure.message for failure in failures],
+            [failure.details for failure in failures],
+            [failure.retry_after for failure in failures],
+            [failure.final for failure in failures],
+        )
+        return [Verdict(row["lease_id"], row["outcome"], row["retry_at"]) for row in rows]
+
+    async def snooze(
+        self, worker_id: WorkerId, leases: Sequence[LeaseId], seconds: Sequence[float]
+    ) -> list[LeaseId]:
+        return await self._close("select queues.snooze($1, $2, $3)", worker_id, leases, seconds)
+
+    async def cancelled(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
+        return await self._close("select queues.close_cancelled($1, $2)", worker_id, leases)
+
+    async def release(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
+        return await self._close("select queues.release($1, $2)", worker_id, leases)
+
+    async def _close(self, call: str, worker_id: WorkerId, leases: Sequence[LeaseId], *rest: object) -> list[LeaseId]:
+        return cast("list[LeaseId]", await self._closes.fetchval(call, worker_id, leases, *rest))

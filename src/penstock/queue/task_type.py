@@ -1,0 +1,183 @@
+"""A declared task type: its payload's type, its handler and its options; enqueueing is asked of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
+from uuid import UUID
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from penstock.db import Connection
+from penstock.db.connect import translated
+from penstock.errors import InvalidArgument, PayloadInvalid
+from penstock.model import Cancel, Exponential, QueueName, RetryPolicy, Snooze, TaskId
+
+P = TypeVar("P")
+
+Result: TypeAlias = Snooze | Cancel | None
+Handler: TypeAlias = Callable[..., Awaitable[Result] | Result]
+OnDuplicate: TypeAlias = Literal["skip", "replace", "coalesce"]
+
+ENQUEUE = (
+    "select queues.enqueue_many(_task_type => $1, _payloads => $2::jsonb[], _scheduled_at => $3, _delay => $4,"
+    " _queue => $5, _priority => $6, _tenant_id => $7, _unique_keys => $8, _on_duplicate => $9, _limit_keys => $10)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOptions:
+    """What the database keeps of a task type."""
+
+    queue: QueueName = QueueName("default")
+    priority: int = 5
+    max_attempts: int = 5
+    max_losses: int = 3
+    retry: RetryPolicy = field(default_factory=Exponential)
+    retry_errors: Mapping[str, RetryPolicy] = field(default_factory=dict)
+    on_duplicate: OnDuplicate = "skip"
+    time_limit: timedelta | None = None
+
+    def policies(self) -> str:
+        """The retry policies as the database keeps them."""
+        return json.dumps(
+            {
+                "default": self.retry.policy(),
+                "errors": {code: policy.policy() for code, policy in self.retry_errors.items()},
+            }
+        )
+
+
+class TaskType(Generic[P]):
+    """A handler with a name; calling it runs the handler, `enqueue` asks a worker to."""
+
+    def __init__(
+        self, name: str, handler: Handler, options: TaskOptions, connect: Callable[[], Any] | None = None
+    ) -> None:
+        self.name = name
+        self.handler = handler
+        self.options = options
+        self._connect = connect
+        self.is_async = inspect.iscoroutinefunction(handler)
+        parameters = list(inspect.signature(handler).parameters.values())
+        if not 1 <= len(parameters) <= 2:
+            raise InvalidArgument(
+                f"the handler of {name!r} takes {len(parameters)} parameters",
+                "handler",
+                "Write it as handler(payload) or handler(payload, ctx).",
+            )
+        self.wants_context = len(parameters) == 2
+        annotation = get_type_hints(handler).get(parameters[0].name, dict[str, Any])
+        self._adapter: TypeAdapter[P] = TypeAdapter(annotation)
+        self.decode = self._adapter.validator.validate_json
+        self.required_keys = _required_keys(annotation)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[Result] | Result:
+        return self.handler(*args, **kwargs)
+
+    def encode(self, payload: P) -> str:
+        """The payload as JSON, or PayloadInvalid naming the field that does not fit."""
+        try:
+            checked = payload if isinstance(payload, BaseModel) else self._adapter.validate_python(payload)
+            text = self._adapter.dump_json(checked).decode()
+        except ValidationError as invalid:
+            raise payload_invalid(self.name, invalid) from None
+        if not text.startswith("{"):
+            raise PayloadInvalid(
+                f"the payload of {self.name!r} is not a JSON object",
+                "payload",
+                "Use a model, a dataclass or a dict.",
+            )
+        return text
+
+    async def enqueue(
+        self,
+        payload: P,
+        *,
+        conn: Connection | None = None,
+        at: datetime | None = None,
+        delay: timedelta | float | None = None,
+        queue: str | None = None,
+        priority: int | None = None,
+        tenant_id: UUID | None = None,
+        unique_key: str | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        limit_key: str | None = None,
+    ) -> TaskId:
+        """Take in one task: inside the caller's transaction when `conn` is given, else in one of its own."""
+        ids = await self.enqueue_many(
+            [payload],
+            conn=conn,
+            at=at,
+            delay=delay,
+            queue=queue,
+            priority=priority,
+            tenant_id=tenant_id,
+            unique_keys=None if unique_key is None else [unique_key],
+            on_duplicate=on_duplicate,
+            limit_keys=None if limit_key is None else [limit_key],
+        )
+        return ids[0]
+
+    async def enqueue_many(
+        self,
+        payloads: Sequence[P],
+        *,
+        conn: Connection | None = None,
+        at: datetime | None = None,
+        delay: timedelta | float | None = None,
+        queue: str | None = None,
+        priority: int | None = None,
+        tenant_id: UUID | None = None,
+        unique_keys: Sequence[str] | None = None,
+        on_duplicate: OnDuplicate | None = None,
+        limit_keys: Sequence[str] | None = None,
+    ) -> list[TaskId]:
+        """Take in many tasks by one statement; all of them or none."""
+        encoded = [self.encode(payload) for payload in payloads]
+        arguments = (
+            self.name,
+            encoded,
+            at,
+            timedelta(seconds=delay) if isinstance(delay, int | float) else delay,
+            queue,
+            priority,
+            tenant_id,
+            unique_keys,
+            on_duplicate,
+            limit_keys,
+        )
+        if conn is not None:
+            with translated():
+                return await conn.fetchval(ENQUEUE, *arguments)  # type: ignore[no-any-return]  # bigint[] of the driver
+        if self._connect is None:
+            raise InvalidArgument(
+                f"{self.name!r} belongs to no open app", "conn", "Pass conn, or open the app: async with app: …"
+            )
+        async with self._connect() as own:
+            with translated():
+                return await own.fetchval(ENQUEUE, *arguments)  # type: ignore[no-any-return]  # as above
+
+
+def payload_invalid(task_type: str, invalid: ValidationError) -> PayloadInvalid:
+    """Our error for pydantic's: the first field that does not fit, and never the value."""
+    first = invalid.errors(include_url=False, include_input=False, include_context=False)[0]
+    field_name = ".".join(["payload", *(str(part) for part in first["loc"])])
+    return PayloadInvalid(
+        f"the payload of {task_type!r} does not fit at {field_name}: {first['msg']}",
+        field_name,
+        "Send what the task type declares.",
+    )
+
+
+def _required_keys(annotation: object) -> list[str]:
+    """The keys SQL can check for producers that do not know the Python type."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [
+            info.alias or name for name, info in annotation.model_fields.items() if info.is_required()
+        ]
+    return []

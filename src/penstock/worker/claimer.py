@@ -1,0 +1,216 @@
+"""The claim loop of one queue: keeps its slots fed, and decides how to wait when there is nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+
+from penstock.db.connect import CONNECTION_LOST
+from penstock.errors import WorkerLost
+from penstock.model import Lease
+from penstock.observe import Metrics, get_logger
+from penstock.queue.broker import Broker
+from penstock.worker.load import Load
+from penstock.worker.marks import Marks
+from penstock.worker.registration import Registration
+from penstock.worker.slots import Slots
+
+log = get_logger(__name__)
+
+LARGEST_CLAIM = 1_000
+LARGEST_PREFETCH = 2_000
+PROBE_SECONDS = 0.25
+ADMIT_SECONDS = 0.05
+FIRST_POLL = 0.05
+LINGER = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
+"""How long a busy worker that finds nothing sleeps before it looks again, and then registers as idle."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOptions:
+    """How a claimer waits and how far it reads ahead."""
+
+    notify: bool = True
+    poll_interval: float = 30.0
+    poll_jitter: float = 0.1
+    prefetch_seconds: float = 0.2
+
+
+class Claimer:
+    """Claims as many as there is room for, ahead of need by a fraction of a second and no more."""
+
+    def __init__(
+        self,
+        slots: Slots,
+        broker: Broker,
+        metrics: Metrics,
+        options: ClaimOptions,
+        lost: Callable[[], None],
+    ) -> None:
+        self._slots = slots
+        self._queue = slots.queue
+        self._broker = broker
+        self._metrics = metrics
+        self._options = options
+        self._lost = lost
+        self._marks = Marks()
+        self._load = Load()
+        self._registration: Registration | None = None
+        self._idle = False
+        self._poll = FIRST_POLL
+        self._lingered = 0
+        self._probe_at = 0.0
+        self._admit_at = 0.0
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.empty = asyncio.Event()
+        """Set while the last look found nothing: a signal for tests and for draining runs."""
+
+    def register(self, registration: Registration) -> None:
+        self._registration = registration
+        self._idle = False
+
+    def wake(self) -> None:
+        """Look again now: something was enqueued, freed or resumed."""
+        self._admit_at = 0.0
+        self.empty.clear()
+        self._wake.set()
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=f"penstock-claimer-{self._queue}")
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._turn()
+            except CONNECTION_LOST as error:
+                log.throttled("database_lost", duty="claimer", queue=self._queue, error=error)
+                self._idle = False
+                await asyncio.sleep(0.05)
+            except WorkerLost:
+                self._registration = None
+                self._lost()
+                await asyncio.sleep(0.05)
+            except Exception as error:
+                log.throttled("claim_failed", level="error", queue=self._queue, error=error)
+                await asyncio.sleep(1.0)
+
+    async def _turn(self) -> None:
+        registration = self._registration
+        if registration is None or not registration.valid:
+            await asyncio.sleep(0.02)
+            return
+        wanted = self._wanted()
+        if wanted <= 0:
+            self._slots.room.clear()
+            if self._wanted() <= 0:
+                await self._slots.room.wait()
+            return
+        leases = await self._claim(registration, wanted)
+        self._load.took(len(leases))
+        if leases:
+            self.empty.clear()
+            self._lingered = 0
+            self._slots.offer(leases)
+            for task_type, count in Counter(lease.task_type for lease in leases).items():
+                self._metrics.claimed(task_type, count)
+            if log.enabled_for_debug:
+                for lease in leases:
+                    log.debug(
+                        "task_claimed",
+                        task_id=lease.task_id,
+                        task_type=lease.task_type,
+                        lease_id=lease.lease_id,
+                        worker_id=registration.worker_id,
+                        attempt=lease.attempt,
+                    )
+            if len(leases) < wanted and self._idle and not self._load.fast:
+                await self._wait()
+            elif self._idle and self._load.fast:
+                await self._broker.go_idle(registration.worker_id, self._queue, False)
+                self._idle = False
+        else:
+            await self._found_nothing(registration)
+
+    async def _claim(self, registration: Registration, wanted: int) -> list[Lease]:
+        now = monotonic()
+        if now - self._probe_at > PROBE_SECONDS:
+            self._probe_at = now
+            self._marks.probed(await self._broker.probe(self._queue, *self._marks.safe()))
+        admit = now - self._admit_at > ADMIT_SECONDS
+        if admit:
+            self._admit_at = now
+        lanes, starts = self._marks.hot()
+        find = not lanes or not self._load.fast
+        if find:
+            lanes, starts = self._marks.safe()
+        self._metrics.polled(1)
+        leases = await self._broker.claim(
+            registration.worker_id, self._queue, min(wanted, LARGEST_CLAIM), lanes, starts, admit, find
+        )
+        if not leases and not (find and admit):
+            self._admit_at = monotonic()
+            lanes, starts = self._marks.safe()
+            leases = await self._broker.claim(
+                registration.worker_id, self._queue, min(wanted, LARGEST_CLAIM), lanes, starts, True, True
+            )
+        self._marks.claimed(leases)
+        return leases
+
+    async def _found_nothing(self, registration: Registration) -> None:
+        if self._load.fast or 0 < self._lingered < len(LINGER):
+            # Producers are at it: a short sleep now is cheaper for them than a NOTIFY in each commit.
+            pause = LINGER[self._lingered % len(LINGER)]
+            self._lingered += 1
+            await self._sleep(pause)
+            return
+        self._lingered = 0
+        if self._options.notify and not self._idle:
+            # Registered first, then one more look: a producer that did not see us may have committed before it.
+            await self._broker.go_idle(registration.worker_id, self._queue, True)
+            self._idle = True
+            self._poll = FIRST_POLL
+            self._admit_at = 0.0
+            return
+        await self._wait()
+
+    async def _wait(self) -> None:
+        """Until woken, or the next due time, or the next poll: 50 ms doubling to the poll interval."""
+        due = await self._broker.next_due(self._queue)
+        timeout = self._poll * (1 + self._options.poll_jitter * random.random())
+        self._poll = min(self._poll * 2, self._options.poll_interval)
+        if due is not None and due < timeout:
+            timeout = max(due, 0.001)
+            if due <= 0.05:
+                self._admit_at = 0.0
+        if not self._slots.outstanding:
+            self.empty.set()
+        await self._sleep(timeout)
+        if not self._wake.is_set():
+            self._admit_at = 0.0
+
+    async def _sleep(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._wake.wait(), seconds)
+        except TimeoutError:
+            return
+        finally:
+            self._wake.clear()
+
+    def _wanted(self) -> int:
+        """Room now: the slots, plus what they will run within the prefetch time."""
+        ahead = min(int(self._load.rate * self._options.prefetch_seconds), LARGEST_PREFETCH)
+        target = self._slots.concurrency + ahead
+        self._slots.low_water = max(ahead // 2, 1)
+        outstanding = self._slots.outstanding
+        return 0 if outstanding > target - self._slots.low_water // 2 else target - outstanding

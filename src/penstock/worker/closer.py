@@ -1,0 +1,193 @@
+"""Group completion: closes of many tasks travel together, as many as came while the last group was under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+
+from penstock.db.connect import CONNECTION_LOST
+from penstock.model import Failure, Lease, LeaseId, WorkerId
+from penstock.observe import Metrics, get_logger
+from penstock.queue.broker import Broker
+
+log = get_logger(__name__)
+
+LARGEST_GROUP = 2_000
+SUMMARY_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Group:
+    """What is to be closed for one registration of the worker."""
+
+    worker_id: WorkerId
+    done: list[Lease] = field(default_factory=list)
+    failed: list[tuple[Lease, Failure]] = field(default_factory=list)
+    snoozed: list[tuple[Lease, float]] = field(default_factory=list)
+    cancelled: list[Lease] = field(default_factory=list)
+    released: list[Lease] = field(default_factory=list)
+
+    def leases(self) -> Iterator[Lease]:
+        yield from self.done
+        yield from (lease for lease, _ in self.failed)
+        yield from (lease for lease, _ in self.snoozed)
+        yield from self.cancelled
+        yield from self.released
+
+    def __bool__(self) -> bool:
+        return bool(self.done or self.failed or self.snoozed or self.cancelled or self.released)
+
+
+class Closer:
+    """Takes ends of runs from the slots without waiting, and closes their leases in groups."""
+
+    def __init__(self, broker: Broker, metrics: Metrics, freed: Callable[[], None]) -> None:
+        self._broker = broker
+        self._metrics = metrics
+        self._freed = freed
+        self._groups: list[Group] = []
+        self._wake = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._settled.set()
+        self._task: asyncio.Task[None] | None = None
+        self._closed = 0
+        self._summary_at = 0.0
+        self.total = 0
+
+    def register(self, worker_id: WorkerId) -> None:
+        """From now on leases belong to this registration; runs of an older one still close under theirs."""
+        self._groups.append(Group(worker_id))
+
+    @property
+    def group(self) -> Group:
+        return self._groups[-1]
+
+    def poke(self) -> None:
+        """Call after putting something into `group`."""
+        self._wake.set()
+
+    def noted(self, lease: Lease) -> None:
+        """Count a run that closed its own lease in a transaction."""
+        self._count([lease], [lease.lease_id], "success")
+
+    def pending(self) -> set[LeaseId]:
+        """The leases that are handed in and not yet closed."""
+        return {lease.lease_id for group in self._groups for lease in group.leases()}
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name="penstock-closer")
+
+    async def flush(self, timeout: float) -> None:
+        """Wait until all that was handed in is closed, or the time is up."""
+        self._settled.clear()
+        self._wake.set()
+        try:
+            await asyncio.wait_for(self._settled.wait(), timeout)
+        except TimeoutError:
+            log.warning("closes_left", count=sum(len(group.done) for group in self._groups))
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        self._summarise(force=True)
+
+    async def _run(self) -> None:
+        while True:
+            if not any(self._groups):
+                self._settled.set()
+                await self._wake.wait()
+            self._wake.clear()
+            for group in list(self._groups):
+                try:
+                    await self._close(group)
+                except CONNECTION_LOST as error:
+                    log.throttled("database_lost", duty="closer", error=error)
+                    await asyncio.sleep(0.05)
+                    self._wake.set()
+                except Exception as error:
+                    log.throttled("close_failed", level="error", error=error)
+                    await asyncio.sleep(1.0)
+                    self._wake.set()
+            self._summarise()
+
+    async def _close(self, group: Group) -> None:
+        """A group is taken out of the list only once it is closed: the fence makes closing it twice harmless."""
+        if group.done:
+            batch = group.done[:LARGEST_GROUP]
+            closed = await self._broker.complete(group.worker_id, [lease.lease_id for lease in batch])
+            del group.done[: len(batch)]
+            self._count(batch, closed, "success")
+        if group.failed:
+            failures = group.failed[:LARGEST_GROUP]
+            verdicts = await self._broker.fail(group.worker_id, [failure for _, failure in failures])
+            del group.failed[: len(failures)]
+            leases = {lease.lease_id: (lease, failure) for lease, failure in failures}
+            for verdict in verdicts:
+                lease, failure = leases[verdict.lease_id]
+                self._failed(group.worker_id, lease, failure, verdict.outcome, str(verdict.retry_at))
+            self._freed()
+        if group.snoozed:
+            snoozes = group.snoozed[:LARGEST_GROUP]
+            ids = [lease.lease_id for lease, _ in snoozes]
+            closed = await self._broker.snooze(group.worker_id, ids, [seconds for _, seconds in snoozes])
+            del group.snoozed[: len(snoozes)]
+            self._count([lease for lease, _ in snoozes], closed, "snoozed")
+            self._freed()
+        if group.cancelled:
+            batch = group.cancelled[:LARGEST_GROUP]
+            closed = await self._broker.cancelled(group.worker_id, [lease.lease_id for lease in batch])
+            del group.cancelled[: len(batch)]
+            self._count(batch, closed, "cancelled")
+        if group.released:
+            batch = group.released[:LARGEST_GROUP]
+            await self._broker.release(group.worker_id, [lease.lease_id for lease in batch])
+            del group.released[: len(batch)]
+
+    def _count(self, batch: Sequence[Lease], closed: Sequence[LeaseId], status: str) -> None:
+        if len(closed) < len(batch):
+            kept = set(closed)
+            lost = [lease for lease in batch if lease.lease_id not in kept]
+            batch = [lease for lease in batch if lease.lease_id in kept]
+            self._metrics.lost(len(lost))
+            for lease in lost:
+                log.warning("lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type)
+        for task_type, count in Counter(lease.task_type for lease in batch).items():
+            self._metrics.completed(task_type, status, count)  # type: ignore[arg-type]  # the callers name a Status
+        self._closed += len(batch)
+        self.total += len(batch)
+        if any(lease.held for lease in batch):
+            self._freed()
+
+    def _failed(self, worker_id: WorkerId, lease: Lease, failure: Failure, outcome: str, retry_at: str) -> None:
+        if outcome == "gone":
+            self._metrics.lost(1)
+        else:
+            self.total += 1
+            self._metrics.completed(
+                lease.task_type, {"dead": "dead", "cancelled": "cancelled"}.get(outcome, "failed")  # type: ignore[arg-type]  # a Status
+            )
+        log.info(
+            "task_failed",
+            task_id=lease.task_id,
+            task_type=lease.task_type,
+            lease_id=lease.lease_id,
+            worker_id=worker_id,
+            attempt=lease.attempt,
+            error_code=failure.code,
+            will_retry=outcome == "retry",
+            outcome=outcome,
+            retry_at=retry_at if outcome == "retry" else None,
+        )
+
+    def _summarise(self, force: bool = False) -> None:
+        """One line a second and not one a batch: batches come every few milliseconds."""
+        now = monotonic()
+        if self._closed and (force or now - self._summary_at >= SUMMARY_SECONDS):
+            log.info("tasks_closed", count=self._closed)
+            self._closed = 0
+            self._summary_at = now

@@ -1,0 +1,102 @@
+"""What a handler knows of its run, and how its writes and its close become one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+from penstock.db import Connection, Pool
+from penstock.db.connect import CONNECTION_LOST, translated
+from penstock.errors import InvalidMove
+from penstock.model import Lease, LeaseId, TaskId, WorkerId
+
+COMPLETE_HERE = "select queues.complete_here($1, $2)"
+SET_TENANT = "select set_config('penstock.tenant_id', $1, true)"
+
+
+class Context:
+    """One run of one task. `lease_id` is its fencing token: give it to systems that can check one."""
+
+    __slots__ = ("_lease", "_pool", "closed", "worker_id")
+
+    def __init__(
+        self,
+        lease: Lease,
+        worker_id: WorkerId,
+        pool: Callable[[], Awaitable[Pool]],
+    ) -> None:
+        self._lease = lease
+        self._pool = pool
+        self.worker_id = worker_id
+        self.closed = False
+        """True once this run closed its own lease in a transaction."""
+
+    @property
+    def task_id(self) -> TaskId:
+        return self._lease.task_id
+
+    @property
+    def lease_id(self) -> LeaseId:
+        return self._lease.lease_id
+
+    @property
+    def attempt(self) -> int:
+        """Which run this is, from one."""
+        return self._lease.attempt
+
+    @property
+    def losses(self) -> int:
+        """How many workers were lost while they ran this task."""
+        return self._lease.losses
+
+    @property
+    def tenant_id(self) -> UUID | None:
+        return self._lease.tenant_id
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A transaction of the task's tenant whose commit also completes the task.
+
+        The lease is closed last, so nothing is locked while the handler works; if the task was given to another
+        worker meanwhile, LeaseLost rolls everything back.
+        """
+        pool = await self._pool()
+        async with pool.acquire() as connection:
+            committing = False
+            try:
+                async with connection.transaction():
+                    if self._lease.tenant_id is not None:
+                        await connection.execute(SET_TENANT, str(self._lease.tenant_id))
+                    yield connection
+                    await self.complete_in(connection)
+                    committing = True
+            except CONNECTION_LOST:
+                if not committing or await self._still_held(pool):
+                    self.closed = False
+                    raise
+            except BaseException:
+                self.closed = False
+                raise
+
+    async def complete_in(self, connection: Connection) -> None:
+        """Complete the task in a transaction of the caller's; it takes effect when that commits."""
+        if self.closed:
+            raise InvalidMove("this run already completed its task", "lease_id", "Complete a task once.")
+        with translated():
+            await connection.execute(COMPLETE_HERE, self.worker_id, self._lease.lease_id)
+        self.closed = True
+
+    async def extend(self, seconds: float) -> bool:
+        """Move the task's own deadline to so many seconds from now; False when the lease is gone."""
+        pool = await self._pool()
+        with translated():
+            extended: bool = await pool.fetchval(
+                "select queues.extend($1, $2, $3)", self.worker_id, self._lease.lease_id, seconds
+            )
+        return extended
+
+    async def _still_held(self, pool: Pool) -> bool:
+        """The line broke at commit: the lease tells what happened. Still there means not committed."""
+        held: bool = await pool.fetchval("select queues.holds($1, $2)", self.worker_id, self._lease.lease_id)
+        return held

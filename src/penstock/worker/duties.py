@@ -1,0 +1,86 @@
+"""What every worker does for all: rescue, schedules, maintenance, gauges, and accounting for its own leases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from penstock.db.connect import CONNECTION_LOST
+from penstock.model import LeaseId
+from penstock.observe import Metrics, get_logger
+from penstock.queue.broker import Broker
+from penstock.queue.duty_calls import DutyCalls
+from penstock.queue.schedule import next_tick
+from penstock.worker.registration import Registration
+
+log = get_logger(__name__)
+
+
+async def rescue(calls: DutyCalls, metrics: Metrics, rescued: Callable[[], None]) -> None:
+    """Take leases back from silent workers; any worker may, and several at once do not meet."""
+    taken = await calls.rescue()
+    if not taken:
+        return
+    metrics.rescued(len(taken))
+    rescued()
+    by_outcome = {outcome: sum(lost.outcome == outcome for lost in taken) for outcome in {t.outcome for t in taken}}
+    log.warning("leases_rescued", workers=sorted({lost.worker_id for lost in taken}), **by_outcome)
+    for lost in taken:
+        if lost.outcome == "quarantined":
+            log.error("task_quarantined", task_id=lost.task_id, worker_id=lost.worker_id)
+
+
+async def fire_schedules(calls: DutyCalls) -> None:
+    """Enqueue the schedules whose tick has come; the database lets one worker do it."""
+    for tick in await calls.due_schedules():
+        task_id = await calls.fire(tick, next_tick(tick.cron, tick.timezone, tick.clock))
+        if task_id is not None:
+            log.info("schedule_fired", schedule=tick.schedule, tick=tick.at.isoformat(), task_id=task_id)
+
+
+async def maintain(calls: DutyCalls, completed_days: int, dead_days: int) -> None:
+    """Keep partitions ahead and history within its retention."""
+    report = await calls.maintain(completed_days, dead_days)
+    if report is not None and any(report.values()):
+        log.info("maintained", **report)
+
+
+async def read_gauges(calls: DutyCalls, metrics: Metrics) -> None:
+    """Depth and age of the queues; forgotten while the database cannot be asked."""
+    try:
+        metrics.set_queue_gauges(*await calls.gauges())
+    except CONNECTION_LOST:
+        metrics.forget_queue_gauges()
+        raise
+
+
+class KnowsLeases(Protocol):
+    """What the accountant asks of the worker."""
+
+    @property
+    def registration(self) -> Registration | None: ...
+
+    def known_leases(self) -> set[LeaseId]: ...
+
+
+class Accountant:
+    """Hands back leases the database has in our name and we know nothing of: a claim whose answer was lost."""
+
+    def __init__(self, calls: DutyCalls, broker: Broker, worker: KnowsLeases) -> None:
+        self._calls = calls
+        self._broker = broker
+        self._worker = worker
+        self._suspects: set[LeaseId] = set()
+
+    async def run_once(self) -> None:
+        """Unknown at two looks in a row is unknown: between them every close under way has ended."""
+        registration = self._worker.registration
+        if registration is None:
+            return
+        held = set(await self._calls.open_leases(registration.worker_id))
+        unknown = held - self._worker.known_leases()
+        orphans = unknown & self._suspects
+        self._suspects = unknown - orphans
+        if orphans:
+            released = await self._broker.release(registration.worker_id, sorted(orphans))
+            log.warning("unknown_leases_released", count=len(released))

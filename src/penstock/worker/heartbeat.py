@@ -1,0 +1,95 @@
+"""The beat, from a thread with its own loop and connection: a handler that blocks the loop costs no lease."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from time import monotonic
+
+from penstock.db.connect import CONNECTION_LOST
+from penstock.db.steady import SteadyConnection
+from penstock.errors import WorkerLost
+from penstock.model import LeaseId
+from penstock.observe import get_logger
+from penstock.queue.duty_calls import DutyCalls
+from penstock.worker.registration import Registration
+
+log = get_logger(__name__)
+
+OnCancels = Callable[[Mapping[LeaseId, str]], None]
+
+
+class Heartbeat:
+    """One beat renews all leases of a registration; callbacks arrive on the worker's own loop."""
+
+    def __init__(
+        self,
+        url: str,
+        registration: Registration,
+        beat_seconds: float,
+        on_cancels: OnCancels,
+        on_lost: Callable[[], None],
+    ) -> None:
+        self._url = url
+        self._registration = registration
+        self._beat_seconds = beat_seconds
+        self._on_cancels = on_cancels
+        self._on_lost = on_lost
+        self._home = asyncio.get_running_loop()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._hurry: asyncio.Event | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._main, name="penstock-heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def beat_now(self) -> None:
+        """Beat at once, to learn of a cancel without waiting for the next beat."""
+        if self._loop is not None and self._hurry is not None and not self._stopped.is_set():
+            self._loop.call_soon_threadsafe(self._hurry.set)
+
+    async def stop(self) -> None:
+        self._stopped.set()
+        if self._loop is not None and self._hurry is not None:
+            self._loop.call_soon_threadsafe(self._hurry.set)
+        await asyncio.to_thread(self._thread.join, 10.0)
+
+    def _main(self) -> None:
+        asyncio.run(self._beat())
+
+    async def _beat(self) -> None:
+        self._hurry = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        line = SteadyConnection(
+            self._url,
+            application_name="penstock heartbeat",
+            statement_timeout=max(self._registration.lease_seconds / 3, 1.0),
+            longest_delay=min(1.0, self._beat_seconds),
+        )
+        calls = DutyCalls(line)
+        try:
+            while not self._stopped.is_set():
+                pause = self._beat_seconds
+                asked_at = monotonic()
+                try:
+                    cancels = await calls.beat(self._registration.worker_id)
+                    self._registration.renew(asked_at)
+                    if cancels:
+                        self._home.call_soon_threadsafe(self._on_cancels, cancels)
+                except WorkerLost:
+                    self._registration.valid_until = 0.0
+                    self._home.call_soon_threadsafe(self._on_lost)
+                    return
+                except CONNECTION_LOST as error:
+                    log.throttled("database_lost", duty="heartbeat", error=error)
+                    pause = min(0.2, self._beat_seconds)
+                try:
+                    await asyncio.wait_for(self._hurry.wait(), pause)
+                except TimeoutError:
+                    pass
+                self._hurry.clear()
+        finally:
+            self._loop = None
+            await line.close()

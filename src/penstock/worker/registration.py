@@ -1,0 +1,25 @@
+"""A worker's standing in the database, and until when it may believe in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+
+from penstock.model import WorkerId
+
+
+@dataclass(slots=True)
+class Registration:
+    """Renewed by each beat. Past `valid_until` (monotonic) nothing prefetched may start any more."""
+
+    worker_id: WorkerId
+    lease_seconds: float
+    valid_until: float = 0.0
+
+    def renew(self, asked_at: float) -> None:
+        """Count from when the beat was asked, not answered: the database may have written it then."""
+        self.valid_until = asked_at + self.lease_seconds * 0.9
+
+    @property
+    def valid(self) -> bool:
+        return monotonic() < self.valid_until

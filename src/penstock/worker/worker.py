@@ -1,0 +1,265 @@
+"""The worker: wires its services for a set of queues, and starts, re-registers and stops them in order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+
+from penstock.db import Pool
+from penstock.db.connect import create_pool
+from penstock.db.listener import Listener, ListenerState
+from penstock.db.steady import SteadyConnection
+from penstock.model import LeaseId
+from penstock.observe import Metrics, get_logger
+from penstock.queue.duty_calls import DutyCalls
+from penstock.queue.native import NativeBroker
+from penstock.queue.registry import Registry
+from penstock.queue.schedule import next_tick
+from penstock.settings import Settings
+from penstock.worker.claimer import Claimer, ClaimOptions
+from penstock.worker.closer import Closer
+from penstock.worker.duties import Accountant, fire_schedules, maintain, read_gauges, rescue
+from penstock.worker.duty import Duty
+from penstock.worker.heartbeat import Heartbeat
+from penstock.worker.registration import Registration
+from penstock.worker.slots import Slots
+
+log = get_logger(__name__)
+
+READY = "penstock_ready"
+CANCEL = "penstock_cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """Which queues, with how many slots each, and under which name."""
+
+    queues: Mapping[str, int]
+    name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+
+
+class Worker:
+    """One process's share of the work. `start`, then `wait`, then `stop`; it survives the loss of the database."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        settings: Settings,
+        runtime_url: str,
+        listen_url: str,
+        options: WorkerOptions,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self._registry = registry
+        self._settings = settings
+        self._url = runtime_url
+        self._listen_url = listen_url
+        self._options = options
+        self.metrics = metrics or Metrics()
+        self.registration: Registration | None = None
+        self._claims = SteadyConnection(runtime_url, application_name="penstock claims")
+        self._closes = SteadyConnection(runtime_url, application_name="penstock closes")
+        self._errands = SteadyConnection(runtime_url, application_name="penstock duties")
+        self._calls = DutyCalls(self._errands)
+        self._broker = NativeBroker(self._claims, self._closes)
+        self._closer = Closer(self._broker, self.metrics, self._wake_all)
+        self._slots: dict[str, Slots] = {}
+        self._claimers: dict[str, Claimer] = {}
+        self._by_number: dict[str, Claimer] = {}
+        self._heartbeat: Heartbeat | None = None
+        self._listener: Listener | None = None
+        self._duties: list[Duty] = []
+        self._registering = asyncio.Lock()
+        self._stopping = False
+        self._pool: Pool | None = None
+        self._pool_lock = asyncio.Lock()
+
+    @property
+    def closed_total(self) -> int:
+        """Tasks this worker has closed so far."""
+        return self._closer.total
+
+    def known_leases(self) -> set[LeaseId]:
+        """Every lease some slot holds or the closer is about to close."""
+        return self._closer.pending().union(*(slots.known() for slots in self._slots.values()))
+
+    async def start(self) -> None:
+        """Declare what we know, register, and begin with a scan of every queue."""
+        settings = self._settings
+        await self._calls.declare(self._registry.types.values())
+        clock = await self._calls.clock()
+        for schedule in self._registry.schedules.values():
+            await self._calls.declare_schedule(schedule, next_tick(schedule.cron, schedule.timezone, clock))
+        claim_options = ClaimOptions(
+            settings.notify, settings.poll_interval, settings.poll_jitter, settings.prefetch_seconds
+        )
+        for queue, concurrency in self._options.queues.items():
+            slots = Slots(queue, concurrency, self._registry, self._closer, self.metrics, self.pool)
+            claimer = Claimer(slots, self._broker, self.metrics, claim_options, self._given_up)
+            self._slots[queue] = slots
+            self._claimers[queue] = claimer
+            number = await self._calls.put_queue(queue, settings.payload_limit_bytes)
+            self._by_number[str(number)] = claimer
+        await self._register()
+        await self._closer.start()
+        for slots in self._slots.values():
+            await slots.start()
+        for claimer in self._claimers.values():
+            await claimer.start()
+        # Cancels come by NOTIFY too, so the listener runs even while wake-ups are switched off.
+        channels = [READY, CANCEL] if settings.notify else [CANCEL]
+        self._listener = Listener(self._listen_url, channels, self._notified, self._listening)
+        await self._listener.start()
+        accountant = Accountant(self._calls, self._broker, self)
+        self._duties = [
+            Duty("rescue", max(settings.lease_seconds / 3, 0.2), self._rescue),
+            Duty("schedules", 1.0, lambda: fire_schedules(self._calls)),
+            Duty("maintenance", 60.0, self._maintain),
+            Duty("gauges", 15.0, self._gauges),
+            Duty("accounting", 5.0, accountant.run_once),
+            Duty("durations", 1.0, self._report),
+        ]
+        for duty in self._duties:
+            await duty.start()
+
+    async def stop(self, grace: float | None = None) -> None:
+        """Stop claiming, finish or hand back within the grace without charging an attempt, deregister."""
+        self._stopping = True
+        grace = self._settings.grace_seconds if grace is None else grace
+        for claimer in self._claimers.values():
+            await claimer.stop()
+        for duty in self._duties:
+            await duty.stop()
+        await asyncio.gather(*(slots.stop(grace) for slots in self._slots.values()))
+        await self._closer.flush(timeout=max(5.0, grace))
+        await self._closer.stop()
+        if self._listener is not None:
+            await self._listener.stop()
+        if self._heartbeat is not None:
+            await self._heartbeat.stop()
+        if self.registration is not None:
+            try:
+                handed_back = await asyncio.wait_for(self._calls.stop(self.registration.worker_id), 5.0)
+                log.info("worker_stopped", worker_id=self.registration.worker_id, handed_back=handed_back)
+            except Exception as error:
+                # Its leases are rescued once it has been silent for a lease.
+                log.warning("deregistering_failed", worker_id=self.registration.worker_id, error=error)
+        for line in (self._claims, self._closes, self._errands):
+            await line.close()
+        if self._pool is not None:
+            await self._pool.close()
+
+    def hurry(self) -> None:
+        """Cut the grace period short: cancel what still runs and hand it back."""
+        for slots in self._slots.values():
+            slots.hurry()
+
+    async def wait_empty(self) -> None:
+        """Until every queue was seen empty, with nothing running or waiting to be closed."""
+        while True:
+            for claimer in self._claimers.values():
+                await claimer.empty.wait()
+            await self._closer.flush(timeout=60.0)
+            if all(claimer.empty.is_set() for claimer in self._claimers.values()) and not self.known_leases():
+                return
+
+    async def pool(self) -> Pool:
+        """Connections for handlers' own transactions, opened when the first asks."""
+        if self._pool is None:
+            async with self._pool_lock:
+                if self._pool is None:
+                    # A handler frozen inside a transaction must not hold its locks past the lease.
+                    frozen = str(int(self._settings.lease_seconds * 1000))
+                    self._pool = await create_pool(
+                        self._url,
+                        application_name="penstock handlers",
+                        min_size=0,
+                        max_size=self._settings.pool_size,
+                        server_settings={"idle_in_transaction_session_timeout": frozen},
+                    )
+        return self._pool
+
+    def _wake_all(self) -> None:
+        for claimer in self._claimers.values():
+            claimer.wake()
+
+    def _notified(self, channel: str, payload: str) -> None:
+        self.metrics.notification(channel)
+        if channel == READY:
+            claimer = self._by_number.get(payload)
+            if claimer is not None:
+                claimer.wake()
+        elif self._heartbeat is not None and self.registration is not None:
+            if payload == str(self.registration.worker_id):
+                self._heartbeat.beat_now()
+
+    def _listening(self, state: ListenerState, error: Exception | None) -> None:
+        if state is ListenerState.LOST:
+            log.throttled("listener_lost", error=error)
+        elif state is ListenerState.CONNECTED:
+            self._wake_all()
+
+    def _cancel(self, cancels: Mapping[LeaseId, str]) -> None:
+        for lease_id, reason in cancels.items():
+            log.info("task_cancelling", lease_id=lease_id, reason=reason)
+            for slots in self._slots.values():
+                slots.stop_one(lease_id, "cancel")
+
+    def _given_up(self) -> None:
+        """We were silent for longer than a lease: drop what we hold and start anew under a new id."""
+        if not self._stopping and not self._registering.locked():
+            log.warning("worker_given_up", worker_id=self.registration.worker_id if self.registration else None)
+            asyncio.get_running_loop().create_task(self._reregister())
+
+    async def _reregister(self) -> None:
+        async with self._registering:
+            if self._heartbeat is not None:
+                await self._heartbeat.stop()
+            while not self._stopping:
+                try:
+                    await self._register()
+                    return
+                except Exception as error:
+                    log.throttled("registering_failed", error=error)
+                    await asyncio.sleep(0.5)
+
+    async def _register(self) -> None:
+        settings = self._settings
+        asked_at = monotonic()
+        worker_id = await self._calls.register(
+            self._options.name, list(self._options.queues), settings.lease_seconds
+        )
+        registration = Registration(worker_id, settings.lease_seconds)
+        registration.renew(asked_at)
+        self.registration = registration
+        self.metrics.worker_id = str(worker_id)
+        self._closer.register(worker_id)
+        for slots in self._slots.values():
+            slots.register(registration)
+        for claimer in self._claimers.values():
+            claimer.register(registration)
+        self._heartbeat = Heartbeat(
+            self._url, registration, settings.beat_seconds, self._cancel, self._given_up
+        )
+        self._heartbeat.start()
+        log.info("worker_started", worker_id=worker_id, name=self._options.name, queues=dict(self._options.queues))
+
+    async def _rescue(self) -> None:
+        await rescue(self._calls, self.metrics, self._wake_all)
+
+    async def _maintain(self) -> None:
+        await maintain(
+            self._calls, self._settings.completed_retention_days, self._settings.dead_retention_days
+        )
+
+    async def _gauges(self) -> None:
+        await read_gauges(self._calls, self.metrics)
+
+    async def _report(self) -> None:
+        for slots in self._slots.values():
+            slots.report()
+            self.metrics.set_slots(slots.queue, busy=slots.busy(), free=slots.concurrency - slots.busy())

@@ -1,0 +1,10 @@
+"""The plugins of this test suite, one concern each."""
+
+pytest_plugins = [
+    "tests.plugins.environment",
+    "tests.plugins.event_loop",
+    "tests.plugins.processes",
+    "tests.plugins.server",
+    "tests.plugins.database",
+    "tests.plugins.sql_folder",
+]

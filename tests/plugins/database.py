@@ -1,0 +1,124 @@
+"""A migrated database for each test, cloned from a template that is made once a run."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from penstock.db import Connection
+from penstock.db.connect import connect
+from penstock.db.embedded import EmbeddedServer
+from penstock.db.flock import locked
+from penstock.db.logins import OPERATOR, RUNTIME, create_logins
+from penstock.db.migrator import migrate
+
+TEMPLATE = "penstock_template"
+_numbers = itertools.count(1)
+
+Role = Literal["admin", "runtime", "operator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A test's own database; addresses for the three kinds of login."""
+
+    name: str
+    server: EmbeddedServer
+
+    @property
+    def admin_url(self) -> str:
+        return self.server.url(database=self.name)
+
+    @property
+    def runtime_url(self) -> str:
+        return self.server.url(RUNTIME, self.name)
+
+    @property
+    def operator_url(self) -> str:
+        return self.server.url(OPERATOR, self.name)
+
+    def url(self, role: Role) -> str:
+        match role:
+            case "admin":
+                return self.admin_url
+            case "runtime":
+                return self.runtime_url
+            case "operator":
+                return self.operator_url
+
+    @asynccontextmanager
+    async def connect(self, role: Role = "admin", *, name: str = "test") -> AsyncIterator[Connection]:
+        connection = await connect(self.url(role), application_name=name)
+        try:
+            yield connection
+        finally:
+            if not connection.is_closed():
+                await connection.close(timeout=5)
+
+
+@pytest.fixture(scope="session")
+def template(server: EmbeddedServer) -> str:
+    """The name of a migrated database, made by whichever process comes first."""
+    with locked(server.data_dir / "template.lock"):
+        asyncio.run(_make_template(server))
+    return TEMPLATE
+
+
+@pytest.fixture
+def database(server: EmbeddedServer, template: str) -> Iterator[Database]:
+    """A database that is already migrated."""
+    yield from _cloned(server, template)
+
+
+@pytest.fixture
+def empty_database(server: EmbeddedServer) -> Iterator[Database]:
+    """A database nobody has migrated yet."""
+    yield from _cloned(server, "template0")
+
+
+def _cloned(server: EmbeddedServer, template: str) -> Iterator[Database]:
+    name = f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}_{os.getpid()}_{next(_numbers)}"
+    asyncio.run(_execute(server, f"create database {name} template {template}"))
+    try:
+        yield Database(name, server)
+    finally:
+        asyncio.run(_execute(server, f"drop database {name} with (force)"))
+
+
+async def _make_template(server: EmbeddedServer) -> None:
+    building = "penstock_template_building"
+    if await _exists(server, TEMPLATE):
+        return
+    await _execute(server, f"drop database if exists {building} with (force)")
+    await _execute(server, f"create database {building} template template0")
+    connection = await connect(server.url(database=building), application_name="template")
+    try:
+        await migrate(connection)
+        await create_logins(connection)
+    finally:
+        await connection.close()
+    await _execute(server, f"alter database {building} rename to {TEMPLATE}")
+    await _execute(server, f"alter database {TEMPLATE} allow_connections false")
+
+
+async def _exists(server: EmbeddedServer, name: str) -> bool:
+    connection = await connect(server.url(database="postgres"), application_name="template")
+    try:
+        return await connection.fetchval("select true from pg_database where datname = $1", name) is True
+    finally:
+        await connection.close()
+
+
+async def _execute(server: EmbeddedServer, statement: str) -> None:
+    connection = await connect(server.url(database="postgres"), application_name="fixture", timeout=60)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()

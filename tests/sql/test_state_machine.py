@@ -1,0 +1,31 @@
+"""Any sequence of calls leaves the queue as its model says, and with time everything ends."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.plugins.database import Database
+from tests.sql.queue_machine import QueueMachine, opened
+
+LONG = 20 if os.environ.get("PENSTOCK_CHAOS_LONG") else 1
+
+SETTINGS = settings(
+    max_examples=40 * LONG,
+    stateful_step_count=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
+
+
+@pytest.mark.timeout(120 * LONG)
+def test_any_sequence_of_calls_leaves_the_queue_as_its_model_says(database: Database) -> None:
+    with opened(database.admin_url) as session:
+        run_state_machine_as_test(lambda: QueueMachine(session), settings=SETTINGS)

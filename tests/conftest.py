@@ -7,4 +7,6 @@ pytest_plugins = [
     "tests.plugins.server",
     "tests.plugins.database",
     "tests.plugins.sql_folder",
+    "tests.plugins.workers",
+    "tests.plugins.server_of_own",
 ]

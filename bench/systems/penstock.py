@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import cast
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
 from bench.systems import OnTask, Producer, Settings, Worker
-from penstock import Penstock, Task
+from penstock import Penstock
+from penstock.db.connect import connect
+from penstock.db.logins import RUNTIME, create_logins
+from penstock.db.migrator import migrate
+from penstock.queue.task_type import TaskType
 
 DEFAULTS: Settings = {"loop": "uvloop", "concurrency": 100, "queue": "default", "notify": True}
 
@@ -19,8 +24,15 @@ class Payload(BaseModel):
     sent_at: float
 
 
-def build(url: str, settings: Settings, on_task: OnTask) -> tuple[Penstock, Task[Payload]]:
-    app = Penstock(database_url=url, notify=bool(settings["notify"]))
+def build(
+    url: str, settings: Settings, on_task: OnTask, connections: int = 10
+) -> tuple[Penstock, TaskType[Any]]:
+    """As its users do: at the default log level, under the login of the runtime role, metrics on."""
+    address = urlsplit(url)
+    runtime = address._replace(netloc=f"{RUNTIME}@{address.hostname or ''}").geturl()
+    app = Penstock(
+        database_url=runtime, notify=bool(settings["notify"]), pool_size=connections, metrics_port=0
+    )
 
     @app.task("bench_noop", queue=str(settings["queue"]))
     async def noop(payload: Payload) -> None:
@@ -30,7 +42,7 @@ def build(url: str, settings: Settings, on_task: OnTask) -> tuple[Penstock, Task
 
 
 class PenstockProducer:
-    def __init__(self, noop: Task[Payload]) -> None:
+    def __init__(self, noop: TaskType[Any]) -> None:
         self.noop = noop
 
     async def enqueue(self, sent_at: float) -> None:
@@ -72,18 +84,20 @@ class Adapter:
              + (select count(*) from queues.lease)
              + (select count(*) from queues.waiting)
     """
-    claim_pattern = "%queues.claim%"
+    claim_pattern = "%queues.claim(%"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
     async def install(self, url: str) -> None:
-        app, _ = build(url, self.settings, lambda payload: None)
-        await app.migrate()
+        connection = await connect(url)
+        await migrate(connection)
+        await create_logins(connection)
+        await connection.close()
 
     @contextlib.asynccontextmanager
     async def producer(self, url: str, connections: int) -> AsyncIterator[Producer]:
-        app, noop = build(url, self.settings, lambda payload: None)
+        app, noop = build(url, self.settings, lambda payload: None, connections)
         async with app:
             yield PenstockProducer(noop)
 

@@ -225,7 +225,8 @@ class Model:
             for task in self.tasks.values()
             if task.worker_id is not None
             and (
-                not self.workers[task.worker_id].alive or (task.deadline is not None and task.deadline < self.now)
+                not self.workers[task.worker_id].alive
+                or (task.deadline is not None and task.deadline < self.now)
             )
         }
 

@@ -63,7 +63,9 @@ class Calls:
 
     # -- produce
 
-    async def enqueue(self, payload: dict[str, object] | None = None, *, type: str = JOB, **named: object) -> int:
+    async def enqueue(
+        self, payload: dict[str, object] | None = None, *, type: str = JOB, **named: object
+    ) -> int:
         return cast(int, await value(self.runtime, "enqueue", type, payload or {}, **named))
 
     async def enqueue_many(self, count: int, *, type: str = JOB, **named: object) -> list[int]:
@@ -72,7 +74,9 @@ class Calls:
 
     # -- work
 
-    async def claim(self, worker: int, limit: int = 1, queue: str = "default", **named: object) -> list[Record]:
+    async def claim(
+        self, worker: int, limit: int = 1, queue: str = "default", **named: object
+    ) -> list[Record]:
         return await rows(self.runtime, "claim", worker, queue, limit, **named)
 
     async def claim_one(self, worker: int, queue: str = "default") -> Record:
@@ -118,7 +122,9 @@ class Calls:
         await self.clock.advance(seconds=seconds)
         return await rows(self.runtime, "rescue")
 
-    async def die(self, worker: int, *, message: str = "it broke", code: str = "Error", **named: object) -> int:
+    async def die(
+        self, worker: int, *, message: str = "it broke", code: str = "Error", **named: object
+    ) -> int:
         """Enqueue one task, run it and fail it for good."""
         task = await self.enqueue(**named)  # type: ignore[arg-type]  # payload and names of enqueue
         lease = await self.claim_one(worker)

@@ -92,7 +92,9 @@ async def test_bad_input_is_refused_and_writes_nothing(
     ("keys", "field"),
     [("_unique_keys => array['a']", "unique_keys"), ("_limit_keys => array['a', 'b', 'c']", "limit_keys")],
 )
-async def test_a_batch_with_too_few_or_many_keys_is_refused(database: Database, keys: str, field: str) -> None:
+async def test_a_batch_with_too_few_or_many_keys_is_refused(
+    database: Database, keys: str, field: str
+) -> None:
     async with calls(database) as queue:
         batch = f"select queues.enqueue_many('job', array['{{}}', '{{}}']::jsonb[], {keys})"
         await refused(queue, batch, "PS005", field)
@@ -114,7 +116,10 @@ async def test_a_payload_just_under_the_limit_is_taken(database: Database) -> No
         )
         assert await queue.state(task) == "ready"
         await refused(
-            queue, f"select queues.enqueue('job', jsonb_build_object('a', repeat('x', {room + 16})))", "PS004", "payload"
+            queue,
+            f"select queues.enqueue('job', jsonb_build_object('a', repeat('x', {room + 16})))",
+            "PS004",
+            "payload",
         )
 
 
@@ -140,7 +145,9 @@ async def test_a_notification_is_sent_only_while_a_worker_is_idle(database: Data
                 messages.append(message)
             return messages
 
-        queue_id = str(await queue.admin.fetchval("select queue_id from queues.queue where queue_name = 'default'"))
+        queue_id = str(
+            await queue.admin.fetchval("select queue_id from queues.queue where queue_name = 'default'")
+        )
         await queue.enqueue()
         assert await heard_since("busy") == []
         await rows(queue.runtime, "go_idle", worker, "default", True)

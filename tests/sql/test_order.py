@@ -81,7 +81,9 @@ async def test_admission_moves_no_more_than_it_is_told_to(database: Database) ->
     async with calls(database) as queue:
         await queue.enqueue_many(30, delay=timedelta(seconds=1))
         await queue.clock.advance(seconds=2)
-        queue_id = await queue.admin.fetchval("select queue_id from queues.queue where queue_name = 'default'")
+        queue_id = await queue.admin.fetchval(
+            "select queue_id from queues.queue where queue_name = 'default'"
+        )
         assert await value(queue.runtime, "admit", queue_id, 20) == 20
         assert (await queue.count("ready"), await queue.count("waiting")) == (20, 10)
 

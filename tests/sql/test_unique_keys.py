@@ -192,7 +192,11 @@ async def test_a_task_with_a_unique_and_a_limit_key_obeys_both(database: Databas
         newer = await queue.enqueue(unique_key="b", limit_key="mill", on_duplicate="replace")
         merged = await queue.enqueue(unique_key="b", limit_key="mill", on_duplicate="coalesce")
         assert await queue.claimed_ids(worker) == []
-        assert [await queue.state(task) for task in (behind, newer, merged)] == ["replaced", "parked", "merged"]
+        assert [await queue.state(task) for task in (behind, newer, merged)] == [
+            "replaced",
+            "parked",
+            "merged",
+        ]
         running = await queue.admin.fetchval("select lease_id from queues.lease")
         await rows(queue.runtime, "complete", worker, [running])
         assert await drain(queue, worker) == [newer]

@@ -115,7 +115,9 @@ class DutyCalls:
         """Enqueue the tick's task; None when another worker did."""
         return cast(
             "int | None",
-            await self._line.fetchval("select queues.fire_schedule($1, $2, $3)", tick.schedule, tick.at, next_at),
+            await self._line.fetchval(
+                "select queues.fire_schedule($1, $2, $3)", tick.schedule, tick.at, next_at
+            ),
         )
 
     async def maintain(self, completed_days: int, dead_days: int) -> dict[str, int] | None:

@@ -73,5 +73,7 @@ class NativeBroker:
     async def release(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
         return await self._close("select queues.release($1, $2)", worker_id, leases)
 
-    async def _close(self, call: str, worker_id: WorkerId, leases: Sequence[LeaseId], *rest: object) -> list[LeaseId]:
+    async def _close(
+        self, call: str, worker_id: WorkerId, leases: Sequence[LeaseId], *rest: object
+    ) -> list[LeaseId]:
         return cast("list[LeaseId]", await self._closes.fetchval(call, worker_id, leases, *rest))

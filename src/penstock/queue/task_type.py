@@ -156,7 +156,9 @@ class TaskType(Generic[P]):
                 return await conn.fetchval(ENQUEUE, *arguments)  # type: ignore[no-any-return]  # bigint[] of the driver
         if self._connect is None:
             raise InvalidArgument(
-                f"{self.name!r} belongs to no open app", "conn", "Pass conn, or open the app: async with app: …"
+                f"{self.name!r} belongs to no open app",
+                "conn",
+                "Pass conn, or open the app: async with app: …",
             )
         async with self._connect() as own:
             with translated():
@@ -177,7 +179,5 @@ def payload_invalid(task_type: str, invalid: ValidationError) -> PayloadInvalid:
 def _required_keys(annotation: object) -> list[str]:
     """The keys SQL can check for producers that do not know the Python type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [
-            info.alias or name for name, info in annotation.model_fields.items() if info.is_required()
-        ]
+        return [info.alias or name for name, info in annotation.model_fields.items() if info.is_required()]
     return []

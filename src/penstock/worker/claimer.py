@@ -168,6 +168,7 @@ class Claimer:
         return leases
 
     async def _found_nothing(self, registration: Registration) -> None:
+        self.empty.set()
         if self._load.fast or 0 < self._lingered < len(LINGER):
             # Producers are at it: a short sleep now is cheaper for them than a NOTIFY in each commit.
             pause = LINGER[self._lingered % len(LINGER)]
@@ -193,8 +194,6 @@ class Claimer:
             timeout = max(due, 0.001)
             if due <= 0.05:
                 self._admit_at = 0.0
-        if not self._slots.outstanding:
-            self.empty.set()
         await self._sleep(timeout)
         if not self._wake.is_set():
             self._admit_at = 0.0

@@ -56,6 +56,8 @@ class Closer:
         self._closed = 0
         self._summary_at = 0.0
         self.total = 0
+        self.debug = log.enabled_for_debug
+        """Whether runs log a line each; asked once a group, because asking costs."""
 
     def register(self, worker_id: WorkerId) -> None:
         """From now on leases belong to this registration; runs of an older one still close under theirs."""
@@ -102,6 +104,7 @@ class Closer:
                 self._settled.set()
                 await self._wake.wait()
             self._wake.clear()
+            self.debug = log.enabled_for_debug
             for group in list(self._groups):
                 try:
                     await self._close(group)
@@ -155,7 +158,9 @@ class Closer:
             batch = [lease for lease in batch if lease.lease_id in kept]
             self._metrics.lost(len(lost))
             for lease in lost:
-                log.warning("lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type)
+                log.warning(
+                    "lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type
+                )
         for task_type, count in Counter(lease.task_type for lease in batch).items():
             self._metrics.completed(task_type, status, count)  # type: ignore[arg-type]  # the callers name a Status
         self._closed += len(batch)
@@ -163,13 +168,16 @@ class Closer:
         if any(lease.held for lease in batch):
             self._freed()
 
-    def _failed(self, worker_id: WorkerId, lease: Lease, failure: Failure, outcome: str, retry_at: str) -> None:
+    def _failed(
+        self, worker_id: WorkerId, lease: Lease, failure: Failure, outcome: str, retry_at: str
+    ) -> None:
         if outcome == "gone":
             self._metrics.lost(1)
         else:
             self.total += 1
             self._metrics.completed(
-                lease.task_type, {"dead": "dead", "cancelled": "cancelled"}.get(outcome, "failed")  # type: ignore[arg-type]  # a Status
+                lease.task_type,
+                {"dead": "dead", "cancelled": "cancelled"}.get(outcome, "failed"),  # type: ignore[arg-type]  # a Status
             )
         log.info(
             "task_failed",

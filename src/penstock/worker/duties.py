@@ -23,7 +23,9 @@ async def rescue(calls: DutyCalls, metrics: Metrics, rescued: Callable[[], None]
         return
     metrics.rescued(len(taken))
     rescued()
-    by_outcome = {outcome: sum(lost.outcome == outcome for lost in taken) for outcome in {t.outcome for t in taken}}
+    by_outcome = {
+        outcome: sum(lost.outcome == outcome for lost in taken) for outcome in {t.outcome for t in taken}
+    }
     log.warning("leases_rescued", workers=sorted({lost.worker_id for lost in taken}), **by_outcome)
     for lost in taken:
         if lost.outcome == "quarantined":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from time import monotonic
 
-WINDOW = 0.1
+WINDOW = 0.02
 FAST = 1_000.0
 """Tasks a second above which a worker stays awake: a NOTIFY in each of so many commits would cost the producers."""
 
 
 class Load:
-    """A rate over windows of 100 ms."""
+    """A rate over windows of 20 ms."""
 
     def __init__(self) -> None:
         self._since = monotonic()

@@ -42,6 +42,10 @@ class Marks:
     def claimed(self, leases: Sequence[Lease]) -> None:
         """The next claim starts behind what was just taken."""
         hot = self._hot
+        if len(hot) == 1 and leases and leases[0].lane == leases[-1].lane and leases[-1].lane in hot:
+            # One lane: its rows come in order, and a mark that is too low only costs a look.
+            hot[leases[-1].lane] = max(leases[-1].seq + 1, hot[leases[-1].lane])
+            return
         for lease in leases:
             if lease.seq >= hot.get(lease.lane, 0):
                 hot[lease.lane] = lease.seq + 1

@@ -1,29 +1,20 @@
-"""Runs the handlers of one queue: a fixed number of slots over one buffer of prefetched leases."""
+"""The slots of one queue: a fixed number of runs at once, over one buffer of prefetched leases."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from time import monotonic, perf_counter
-from typing import Any, Literal, TypeAlias
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
 
-from pydantic import ValidationError
-
-from penstock.db import Pool
-from penstock.errors import LeaseLost
-from penstock.model import Cancel, Failure, Lease, LeaseId, Snooze
-from penstock.observe import Durations, Metrics, get_logger
-from penstock.queue.registry import Registry
-from penstock.queue.task_type import TaskType
-from penstock.worker.closer import Closer, Group
-from penstock.worker.context import Context
-from penstock.worker.failure import describe, describe_payload
+from penstock.model import Lease, LeaseId
+from penstock.observe import get_logger
+from penstock.worker.closer import Closer
 from penstock.worker.registration import Registration
+from penstock.worker.runner import Runner, Why
 
 log = get_logger(__name__)
-
-Why: TypeAlias = Literal["cancel", "lost", "shutdown"]
 
 BREATH = 128
 """Tasks a slot runs before it lets the event loop breathe, should none of them ever wait for anything."""
@@ -32,29 +23,17 @@ BREATH = 128
 class Slots:
     """Slots are long-lived tasks that take turns at the buffer; no asyncio task is made for a run."""
 
-    def __init__(
-        self,
-        queue: str,
-        concurrency: int,
-        registry: Registry,
-        closer: Closer,
-        metrics: Metrics,
-        pool: Callable[[], Awaitable[Pool]],
-    ) -> None:
+    def __init__(self, queue: str, concurrency: int, runner: Runner, closer: Closer) -> None:
         self.queue = queue
         self.concurrency = concurrency
         self.room = asyncio.Event()
         """Set whenever the buffer is low: time to claim."""
         self.low_water = 0
-        self._registry = registry
+        self._runner = runner
         self._closer = closer
-        self._metrics = metrics
-        self._pool = pool
         self._buffer: deque[Lease] = deque()
-        self._running: dict[LeaseId, tuple[asyncio.Task[Any], Lease]] = {}
-        self._stopping: dict[LeaseId, Why] = {}
+        self._running: dict[LeaseId, asyncio.Task[Any]] = {}
         self._resting: deque[asyncio.Future[None]] = deque()
-        self._durations: dict[str, Durations] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._registration: Registration | None = None
         self._ended = False
@@ -64,12 +43,16 @@ class Slots:
         """Leases held: prefetched and running."""
         return len(self._buffer) + len(self._running)
 
+    @property
+    def busy(self) -> int:
+        return len(self._running)
+
     def known(self) -> set[LeaseId]:
         """The leases this queue's slots hold now."""
         return {lease.lease_id for lease in self._buffer} | self._running.keys()
 
-    def busy(self) -> int:
-        return len(self._running)
+    def report(self) -> None:
+        self._runner.report()
 
     def register(self, registration: Registration) -> None:
         """Leases offered from now on belong to this registration; what ran under an older one is stopped."""
@@ -81,16 +64,14 @@ class Slots:
     def offer(self, leases: Sequence[Lease]) -> None:
         """Put claimed leases into the buffer and wake as many slots as there are."""
         self._buffer.extend(leases)
-        for _ in range(min(len(leases), len(self._resting))):
-            rest = self._resting.popleft()
-            if not rest.done():
-                rest.set_result(None)
+        self._wake(len(leases))
 
     def stop_one(self, lease_id: LeaseId, why: Why) -> None:
         """End one run by cancelling its handler; a lease still in the buffer just leaves it."""
-        if lease_id in self._running:
-            self._stopping[lease_id] = why
-            self._running[lease_id][0].cancel()
+        running = self._running.get(lease_id)
+        if running is not None:
+            self._runner.stopping[lease_id] = why
+            running.cancel()
             return
         for lease in self._buffer:
             if lease.lease_id == lease_id:
@@ -100,14 +81,10 @@ class Slots:
                     self._closer.poke()
                 return
 
-    def hand_back(self) -> int:
-        """Release what was prefetched and not started."""
-        count = len(self._buffer)
-        self._closer.group.released.extend(self._buffer)
-        self._buffer.clear()
-        if count:
-            self._closer.poke()
-        return count
+    def hurry(self) -> None:
+        """Cancel what runs; the tasks go back uncharged."""
+        for lease_id in list(self._running):
+            self.stop_one(lease_id, "shutdown")
 
     async def start(self) -> None:
         self._tasks = [
@@ -116,13 +93,13 @@ class Slots:
         ]
 
     async def stop(self, grace: float) -> None:
-        """Let running handlers finish within the grace, then cancel them and hand their tasks back uncharged."""
+        """Hand the prefetch back, let running handlers finish within the grace, then cancel and hand those back."""
         self._ended = True
-        self.hand_back()
-        while self._resting:
-            rest = self._resting.popleft()
-            if not rest.done():
-                rest.set_result(None)
+        if self._buffer:
+            self._closer.group.released.extend(self._buffer)
+            self._buffer.clear()
+            self._closer.poke()
+        self._wake(len(self._resting))
         if not self._tasks:
             return
         _, pending = await asyncio.wait(self._tasks, timeout=max(grace, 0.001))
@@ -135,15 +112,11 @@ class Slots:
             task.cancel()
         self.report()
 
-    def hurry(self) -> None:
-        """Cancel what runs; the tasks go back uncharged."""
-        for lease_id in list(self._running):
-            self.stop_one(lease_id, "shutdown")
-
-    def report(self) -> None:
-        """Hand the measured durations to the metrics."""
-        for task_type, durations in self._durations.items():
-            self._metrics.durations(task_type, *durations.drain())
+    def _wake(self, count: int) -> None:
+        for _ in range(min(count, len(self._resting))):
+            rest = self._resting.popleft()
+            if not rest.done():
+                rest.set_result(None)
 
     async def _rest(self) -> None:
         rest: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -153,7 +126,7 @@ class Slots:
     async def _slot(self) -> None:
         task = asyncio.current_task()
         assert task is not None
-        buffer, running = self._buffer, self._running
+        buffer, running, run = self._buffer, self._running, self._runner.run
         since_breath = 0
         while True:
             if not buffer:
@@ -171,116 +144,15 @@ class Slots:
                 log.throttled("prefetch_dropped", queue=self.queue, count=len(buffer) + 1)
                 buffer.clear()
                 continue
-            running[lease.lease_id] = (task, lease)
+            lease_id = lease[0]
+            running[lease_id] = task
             try:
-                await self._run(task, lease, registration)
+                await run(task, lease, registration)
             finally:
-                del running[lease.lease_id]
-            if len(buffer) < self.low_water:
+                del running[lease_id]
+            if len(buffer) == self.low_water:
                 self.room.set()
             since_breath += 1
             if since_breath >= BREATH:
                 since_breath = 0
                 await asyncio.sleep(0)
-
-    async def _run(self, task: asyncio.Task[Any], lease: Lease, registration: Registration) -> None:
-        group = self._closer.group
-        entry = self._registry.types.get(lease.task_type)
-        if entry is None:
-            self._fail(
-                group,
-                lease,
-                Failure(
-                    lease.lease_id,
-                    "UnknownTaskType",
-                    f"this worker knows no task type {lease.task_type!r}; start it with the app that declares it",
-                    "{}",
-                ),
-            )
-            return
-        try:
-            payload = entry.decode(lease.payload)
-        except ValidationError as error:
-            self._fail(group, lease, describe_payload(lease.lease_id, lease.task_type, error))
-            return
-        context = Context(lease, registration.worker_id, self._pool) if entry.wants_context else None
-        started = perf_counter()
-        try:
-            if lease.time_limit is None and entry.is_async:
-                handler: Any = entry.handler
-                result = await (handler(payload) if context is None else handler(payload, context))
-            else:
-                result = await self._run_limited(entry, payload, context, lease.time_limit)
-        except asyncio.CancelledError:
-            why = self._stopping.pop(lease.lease_id, None)
-            if why is None:
-                raise
-            task.uncancel()
-            if why == "cancel":
-                group.cancelled.append(lease)
-            elif why == "shutdown":
-                group.released.append(lease)
-            self._closer.poke()
-            return
-        except LeaseLost:
-            self._metrics.lost(1)
-            log.warning("lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type)
-            return
-        except Exception as error:
-            self._fail(group, lease, describe(lease.lease_id, error, entry.options.retry_errors))
-            return
-        finally:
-            durations = self._durations.get(lease.task_type)
-            if durations is None:
-                durations = self._durations[lease.task_type] = Durations()
-            durations.observe(perf_counter() - started)
-        if self._stopping and self._stopping.pop(lease.lease_id, None) is not None:
-            # Asked to stop in the very moment it finished: the cancellation is still on its way to this slot.
-            task.uncancel()
-        if result is None:
-            if context is not None and context.closed:
-                self._closer.noted(lease)
-            else:
-                group.done.append(lease)
-        elif isinstance(result, Snooze):
-            group.snoozed.append((lease, result.seconds))
-        elif isinstance(result, Cancel):
-            group.cancelled.append(lease)
-        else:
-            group.done.append(lease)
-        self._closer.poke()
-        if log.enabled_for_debug:
-            log.debug(
-                "task_completed",
-                task_id=lease.task_id,
-                task_type=lease.task_type,
-                lease_id=lease.lease_id,
-                worker_id=registration.worker_id,
-                attempt=lease.attempt,
-                duration_ms=round((perf_counter() - started) * 1000, 3),
-            )
-
-    async def _run_limited(
-        self, entry: TaskType[Any], payload: Any, context: Context | None, limit: float | None
-    ) -> Snooze | Cancel | None:
-        """A handler with a time limit, or a plain function, which runs in a thread."""
-        arguments = (payload,) if context is None else (payload, context)
-        limited = asyncio.timeout(limit)
-        try:
-            async with limited:
-                if entry.is_async:
-                    handler: Any = entry.handler
-                    return await handler(*arguments)  # type: ignore[no-any-return]  # a handler returns a Result
-                return await asyncio.to_thread(entry.handler, *arguments)  # type: ignore[return-value]  # as above
-        except TimeoutError as error:
-            if limited.expired():
-                raise TimeLimitExceeded(f"it ran longer than its limit of {limit:g} s") from error
-            raise
-
-    def _fail(self, group: Group, lease: Lease, failure: Failure) -> None:
-        group.failed.append((lease, failure))
-        self._closer.poke()
-
-
-class TimeLimitExceeded(Exception):
-    """A run took longer than its task's time limit."""

@@ -26,6 +26,7 @@ from penstock.worker.duties import Accountant, fire_schedules, maintain, read_ga
 from penstock.worker.duty import Duty
 from penstock.worker.heartbeat import Heartbeat
 from penstock.worker.registration import Registration
+from penstock.worker.runner import Runner
 from penstock.worker.slots import Slots
 
 log = get_logger(__name__)
@@ -98,7 +99,8 @@ class Worker:
             settings.notify, settings.poll_interval, settings.poll_jitter, settings.prefetch_seconds
         )
         for queue, concurrency in self._options.queues.items():
-            slots = Slots(queue, concurrency, self._registry, self._closer, self.metrics, self.pool)
+            runner = Runner(self._registry, self._closer, self.metrics, self.pool)
+            slots = Slots(queue, concurrency, runner, self._closer)
             claimer = Claimer(slots, self._broker, self.metrics, claim_options, self._given_up)
             self._slots[queue] = slots
             self._claimers[queue] = claimer
@@ -166,6 +168,7 @@ class Worker:
             await self._closer.flush(timeout=60.0)
             if all(claimer.empty.is_set() for claimer in self._claimers.values()) and not self.known_leases():
                 return
+            await asyncio.sleep(0.001)
 
     async def pool(self) -> Pool:
         """Connections for handlers' own transactions, opened when the first asks."""
@@ -212,7 +215,9 @@ class Worker:
     def _given_up(self) -> None:
         """We were silent for longer than a lease: drop what we hold and start anew under a new id."""
         if not self._stopping and not self._registering.locked():
-            log.warning("worker_given_up", worker_id=self.registration.worker_id if self.registration else None)
+            log.warning(
+                "worker_given_up", worker_id=self.registration.worker_id if self.registration else None
+            )
             asyncio.get_running_loop().create_task(self._reregister())
 
     async def _reregister(self) -> None:
@@ -246,7 +251,9 @@ class Worker:
             self._url, registration, settings.beat_seconds, self._cancel, self._given_up
         )
         self._heartbeat.start()
-        log.info("worker_started", worker_id=worker_id, name=self._options.name, queues=dict(self._options.queues))
+        log.info(
+            "worker_started", worker_id=worker_id, name=self._options.name, queues=dict(self._options.queues)
+        )
 
     async def _rescue(self) -> None:
         await rescue(self._calls, self.metrics, self._wake_all)
@@ -262,4 +269,4 @@ class Worker:
     async def _report(self) -> None:
         for slots in self._slots.values():
             slots.report()
-            self.metrics.set_slots(slots.queue, busy=slots.busy(), free=slots.concurrency - slots.busy())
+            self.metrics.set_slots(slots.queue, busy=slots.busy, free=slots.concurrency - slots.busy)

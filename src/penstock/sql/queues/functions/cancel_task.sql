@@ -52,7 +52,10 @@ begin
     if found then
       insert into queues.cancel (task_id, worker_id, lease_id, reason, requested_at, requested_by)
       values (_task_id, v_lease.worker_id, v_lease.lease_id, _reason, internal.clock(), session_user)
-      on conflict (task_id) do nothing;
+      -- A request that crossed the end of an earlier run names the wrong lease; this one must reach the worker.
+      on conflict (task_id) do update set
+        worker_id = excluded.worker_id, lease_id = excluded.lease_id, reason = excluded.reason,
+        requested_at = excluded.requested_at, requested_by = excluded.requested_by;
       perform queues.note_audit('cancel', _task_id::text, jsonb_build_object('reason', _reason));
       perform pg_notify('penstock_cancel', v_lease.worker_id::text);
       return 'requested';

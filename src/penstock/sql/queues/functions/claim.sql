@@ -104,9 +104,11 @@ begin
     if v_class = 0 and v_left = v_room and cardinality(v_classes) > 1 then
       v_cap := greatest(1, v_left / 2);
     end if;
-    if cardinality(v_in_class) > v_cap then
+    -- Shuffled, so that what does not divide evenly goes to another lane each time. All of them, also when they
+    -- are more than the cap: a lane whose rows another claim has locked must not hide one that has some.
+    if cardinality(v_in_class) > 1 then
       select array_agg(l.lane), array_agg(l.start) into v_in_class, v_starts
-      from (select * from unnest(v_in_class, v_starts) as u (lane, start) order by random() limit v_cap) l;
+      from (select * from unnest(v_in_class, v_starts) as u (lane, start) order by random()) l;
     end if;
 
     loop
@@ -123,7 +125,8 @@ begin
             order by c.lane, c.seq
             limit greatest(1, v_cap / cardinality(v_in_class))
             for update skip locked
-          ) p))
+          ) p
+          limit v_cap))
         returning r.lane, r.seq, r.task_id, r.attempt, r.losses, r.held
       ), described as (
         select
@@ -158,7 +161,8 @@ begin
 
   if v_queue.rate_count is not null and v_room > v_left then
     perform queues.rate_take(
-      internal.key_hash('queue', v_queue.queue_id::text), v_queue.rate_count, v_queue.rate_period, v_room - v_left);
+      internal.key_hash('queue', v_queue.queue_id::text), v_queue.rate_count, v_queue.rate_period,
+      v_queue.rate_burst, v_room - v_left);
   end if;
 end;
 $$;

@@ -48,7 +48,7 @@ begin
     end loop;
   end if;
   if v_moved > 0 and v_limit.rate_count is not null then
-    perform queues.rate_take(_key, v_limit.rate_count, v_limit.rate_period, v_moved);
+    perform queues.rate_take(_key, v_limit.rate_count, v_limit.rate_period, v_limit.rate_burst, v_moved);
     v_tokens := v_tokens - v_moved;
     if v_tokens <= 0 then
       select r.next_at into v_next
@@ -56,10 +56,12 @@ begin
     end if;
   end if;
 
-  if v_tokens <= 0
-    and exists (select from queues.parked p where p.key = _key)
-    and not exists (select from queues.waiting w where w.wake_key = _key)
-  then
+  if v_tokens <= 0 and exists (select from queues.parked p where p.key = _key) then
+    -- One wake is enough, the earliest: a later one was set under a slower rate. It is not due, so nobody has it.
+    delete from queues.waiting w where w.wake_key = _key and w.due_at > v_next;
+    if exists (select from queues.waiting w where w.wake_key = _key) then
+      return v_moved;
+    end if;
     insert into queues.waiting (queue_id, due_at, seq, lane, attempt, losses, held, keyed, wake_key)
     values (_queue_id, v_next, nextval('queues.task_id_seq'), 0, 0, 0, 0, true, _key);
   end if;

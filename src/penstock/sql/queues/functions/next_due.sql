@@ -31,6 +31,7 @@ begin
       internal.key_hash('queue', v_queue.queue_id::text), v_queue.rate_count, v_queue.rate_period,
       v_queue.rate_burst) r));
   end if;
-  return greatest(0, extract(epoch from v_due - internal.clock()));
+  -- greatest() alone would make zero of null, and an idle worker would never rest.
+  return case when v_due is not null then greatest(0, extract(epoch from v_due - internal.clock())) end;
 end;
 $$;

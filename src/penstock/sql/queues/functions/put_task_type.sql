@@ -29,17 +29,28 @@ begin
       message = format('priority %s is not between 0 and 9', _priority),
       hint = 'Use 0 for the most urgent and 9 for the least.';
   end if;
-  if exists (
+  if _max_attempts <= 0 or _max_losses <= 0 or _time_limit <= interval '0' then
+    raise exception using errcode = 'PS005',
+      detail = case when _max_attempts <= 0 then 'max_attempts' when _max_losses <= 0 then 'max_losses'
+        else 'time_limit' end,
+      message = format('the attempts, losses and time limit of %L must be positive', _task_type),
+      hint = 'Give numbers above zero; leave the time limit out for none.';
+  end if;
+  if _on_duplicate not in ('skip', 'replace', 'coalesce') then
+    raise exception using errcode = 'PS005', detail = 'on_duplicate',
+      message = format('there is no way %L to treat a duplicate', _on_duplicate),
+      hint = 'Use skip, replace or coalesce.';
+  end if;
+  -- Every number is proved here: one that retry_delay could not read would keep fail() from closing the lease.
+  if jsonb_typeof(v_retry) <> 'object' or jsonb_typeof(coalesce(v_retry -> 'errors', '{}')) <> 'object' or exists (
     select
-    from (
-      select v_retry -> 'default' as policy
-      union all
-      select e.value from jsonb_each(coalesce(v_retry -> 'errors', '{}')) e
-    ) p
-    where p.policy is null or coalesce(p.policy ->> 'kind', '') not in ('none', 'table', 'exponential')
-      or (p.policy ->> 'kind' = 'table' and coalesce(jsonb_typeof(p.policy -> 'delays'), '') <> 'array')
-      or (p.policy ->> 'kind' = 'exponential'
-        and not coalesce((p.policy ->> 'base')::numeric >= 0 and (p.policy ->> 'factor')::numeric >= 1, false)))
+    from jsonb_path_query(
+      jsonb_build_array(v_retry -> 'default') || jsonb_path_query_array(v_retry, '$.errors.*'), '$[*]') as p (policy)
+    where not coalesce(p.policy @@ '$.kind == "none"
+      || $.kind == "table" && $.delays.type() == "array"
+        && !exists($.delays[*] ? (@.type() != "number" || @ < 0))
+      || $.kind == "exponential" && $.base >= 0 && $.factor >= 1
+        && !exists($.keyvalue() ? (@.key != "kind" && (@.value.type() != "number" || @.value < 0)))', false))
   then
     raise exception using errcode = 'PS005', detail = 'retry',
       message = format('the retry policy of %L is not one we know', _task_type),

@@ -1,5 +1,7 @@
 -- How many tasks a key's token bucket lets start now, and when the next token comes.
 -- The newest grant holds the theoretical arrival time; nothing is updated. The caller holds the key's lock.
+-- A grant leads its own time by a full burst at most; one that leads by more was given under a slower rate, and
+-- counts as a full burst, so that a raised rate holds at once.
 create or replace function queues.rate_room(
   _key bytea,
   _count integer,
@@ -19,7 +21,8 @@ declare
   v_burst integer := coalesce(_burst, greatest(1, _count / 10));
   v_lead double precision;
 begin
-  select extract(epoch from g.arrival_at - v_now) into v_lead
+  select extract(epoch from least(g.arrival_at, g.granted_at + make_interval(secs => v_burst * v_step)) - v_now)
+  into v_lead
   from queues.rate_grant g where g.key = _key order by g.grant_id desc limit 1;
   v_lead := greatest(0, coalesce(v_lead, 0));
   room := greatest(0, floor((v_burst * v_step - v_lead) / v_step + 1e-6))::integer;

@@ -1,5 +1,5 @@
 -- Hands leases of a worker back unrun, without charging an attempt: shutdown, or a prefetch it cannot start.
--- Returns the leases it really closed.
+-- A task that was asked to stop ends here, cancelled. Returns the leases it really closed.
 create or replace function queues.release(_worker_id integer, _lease_ids bigint[])
 returns bigint[]
 language plpgsql
@@ -16,7 +16,15 @@ begin
     returning l.*
   loop
     perform queues.note_attempt(v_lease, 'released');
-    perform queues.return_task(v_lease, v_lease.attempt, v_lease.losses, internal.clock());
+    delete from queues.cancel c where c.task_id = v_lease.task_id;
+    if found then
+      if v_lease.held <> 0 then
+        perform queues.free_keys(array[v_lease.task_id], true);
+      end if;
+      perform queues.note_end(v_lease.task_id, v_lease.attempt, v_lease.tenant_id, 'cancelled');
+    else
+      perform queues.return_task(v_lease, v_lease.attempt, v_lease.losses, internal.clock());
+    end if;
     v_closed := v_closed || v_lease.lease_id;
   end loop;
   return v_closed;

@@ -1,0 +1,310 @@
+"""What a failure leads to: another attempt by the type's policy, or a dead letter that keeps everything."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from tests.plugins.database import Database
+from tests.sql.queue_calls import Calls, calls, rows, value
+
+TABLE = {"default": {"kind": "table", "delays": [0, 30, 300]}}
+EXPONENTIAL = {"default": {"kind": "exponential", "base": 1, "factor": 4, "cap": 3600, "jitter": 0.25}}
+
+
+async def dead(queue: Calls, task: int) -> dict[str, object]:
+    shown: dict[str, object] = json.loads(await value(queue.runtime, "show_dead", task))
+    return shown
+
+
+async def test_a_table_of_delays_runs_now_after_thirty_seconds_and_after_five_minutes(
+    database: Database,
+) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(retry=TABLE)
+        worker = await queue.worker(lease_seconds=10000)
+        task = await queue.enqueue()
+        for seconds in (30, 300):
+            answer = await queue.fail(worker, await queue.claim_one(worker))
+            assert (answer["outcome"], answer["retry_at"] - queue.clock.now) == (
+                "retry",
+                timedelta(seconds=seconds),
+            )
+            await queue.clock.advance(seconds=seconds - 1)
+            assert await queue.claim(worker) == []
+            await queue.clock.advance(seconds=1)
+        last = await queue.claim_one(worker)
+        assert last["attempt"] == 2
+        answer = await queue.fail(worker, last)
+        assert (answer["outcome"], answer["retry_at"]) == ("dead", None)
+        assert await queue.state(task) == "dead"
+        assert await queue.outcomes(task) == ["failed", "failed", "failed"]
+        assert (await dead(queue, task))["reason"] == "exhausted"
+
+
+async def test_exponential_delays_grow_by_their_factor_within_their_jitter(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(retry=EXPONENTIAL, max_attempts=4)
+        worker = await queue.worker(lease_seconds=10000)
+        tasks = await queue.enqueue_many(30)
+        for least in (1, 4, 16):
+            leases = await queue.claim(worker, 100)
+            assert len(leases) == 30
+            delays = [
+                ((await queue.fail(worker, lease))["retry_at"] - queue.clock.now).total_seconds()
+                for lease in leases
+            ]
+            assert all(least <= delay <= least * 1.25 for delay in delays), delays
+            assert len(set(delays)) > 20
+            await queue.clock.advance(minutes=1)
+        for lease in await queue.claim(worker, 100):
+            assert (await queue.fail(worker, lease))["outcome"] == "dead"
+        assert {await queue.state(task) for task in tasks} == {"dead"}
+
+
+async def test_an_exponential_delay_stops_growing_at_its_cap(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(retry={"default": {"kind": "exponential", "base": 10, "factor": 10, "cap": 60}})
+        worker = await queue.worker(lease_seconds=10000)
+        await queue.enqueue()
+        for seconds in (10, 60, 60):
+            answer = await queue.fail(worker, await queue.claim_one(worker))
+            assert answer["retry_at"] - queue.clock.now == timedelta(seconds=seconds)
+            await queue.clock.advance(seconds=seconds)
+
+
+async def test_a_type_without_retries_dies_of_its_first_failure(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(retry={"default": {"kind": "none"}})
+        worker = await queue.worker()
+        await queue.enqueue()
+        assert (await queue.fail(worker, await queue.claim_one(worker)))["outcome"] == "dead"
+
+
+async def test_an_errors_own_policy_goes_before_the_default(database: Database) -> None:
+    async with calls(database) as queue:
+        errors = {"NotFound": {"kind": "none"}, "Busy": {"kind": "table", "delays": [0, 7]}}
+        await queue.put_type(retry={**TABLE, "errors": errors})
+        worker = await queue.worker(lease_seconds=10000)
+        lost, busy, other = await queue.enqueue_many(3)
+        leases = {lease["task_id"]: lease for lease in await queue.claim(worker, 10)}
+        answers = [
+            await queue.fail(worker, leases[lost], "NotFound"),
+            await queue.fail(worker, leases[busy], "Busy"),
+            await queue.fail(worker, leases[other], "Whatever"),
+        ]
+        assert [answer["outcome"] for answer in answers] == ["dead", "retry", "retry"]
+        waits = [answer["retry_at"] - queue.clock.now for answer in answers[1:]]
+        assert waits == [timedelta(seconds=7), timedelta(seconds=30)]
+        assert (await dead(queue, lost))["reason"] == "not_retriable"
+
+
+async def test_retry_after_overrides_the_delay_but_not_the_number_of_attempts(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(retry={"default": {"kind": "table", "delays": [0, 30]}})
+        worker = await queue.worker(lease_seconds=10000)
+        await queue.enqueue()
+        answer = await queue.fail(worker, await queue.claim_one(worker), retry_after=90)
+        assert answer["retry_at"] - queue.clock.now == timedelta(seconds=90)
+        await queue.clock.advance(seconds=90)
+        assert (await queue.fail(worker, await queue.claim_one(worker), retry_after=90))["outcome"] == "dead"
+
+
+async def test_a_final_failure_is_not_tried_again(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        task = await queue.die(worker)
+        assert (await dead(queue, task))["reason"] == "not_retriable"
+        await queue.clock.advance(days=1)
+        assert await queue.claim(await queue.worker(), 10) == []
+
+
+async def test_a_dead_letter_keeps_the_task_and_every_attempts_error(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(retry=TABLE)
+        worker = await queue.worker(lease_seconds=10000)
+        task = await queue.enqueue(
+            {"document_id": 7}, tenant_id="00000000-0000-0000-0000-00000000000a", priority=2
+        )
+        for number in (1, 2, 3):
+            lease = await queue.claim_one(worker)
+            await rows(
+                queue.runtime,
+                "fail",
+                worker,
+                [lease["lease_id"]],
+                [f"Error{number}"],
+                [f"message {number}"],
+                [json.dumps({"trace": number})],
+            )
+            await queue.clock.advance(minutes=6)
+        letter = await dead(queue, task)
+        assert letter["payload"] == {"document_id": 7}
+        assert (letter["queue"], letter["priority"], letter["attempts"], letter["losses"]) == (
+            "default",
+            2,
+            3,
+            0,
+        )
+        assert (letter["error_code"], letter["error_message"]) == ("Error3", "message 3")
+        errors = letter["errors"]
+        assert isinstance(errors, list)
+        assert [
+            (e["attempt"], e["error_code"], e["error_message"], e["details"], e["worker_id"]) for e in errors
+        ] == [(n, f"Error{n}", f"message {n}", {"trace": n}, worker) for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("no document 17", "no document 3000", True),
+        ('key "a" is taken', 'key "b" is taken', True),
+        ("of 0189d1f2-6f0a-7c3e-9d3b-1f2e3d4c5b6a", "of 0189d1f2-6f0a-7c3e-9d3b-aaaaaaaaaaaa", True),
+        ("at 0x7f00aa", "at 0x1", True),
+        ("timed out\nafter 3", "timed out\nin line 9 of x", True),
+        ("no document 17", "no tenant 17", False),
+    ],
+)
+async def test_errors_that_differ_only_in_ids_have_one_fingerprint(
+    database: Database, one: str, other: str, same: bool
+) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        prints = [
+            (await dead(queue, await queue.die(worker, message=m)))["fingerprint"] for m in (one, other)
+        ]
+        assert (prints[0] == prints[1]) is same
+        coded = await dead(queue, await queue.die(worker, message=one, code="Other"))
+        assert coded["fingerprint"] != prints[0]
+
+
+async def test_a_lost_worker_is_no_attempt(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue()
+        await queue.claim_one(worker)
+        assert [row["outcome"] for row in await queue.lose()] == ["returned"]
+        lease = await queue.claim_one(await queue.worker())
+        assert (lease["attempt"], lease["losses"]) == (0, 1)
+
+
+async def test_three_lost_workers_put_a_task_in_quarantine(database: Database) -> None:
+    async with calls(database) as queue:
+        task = await queue.enqueue()
+        ends = []
+        for _ in range(3):
+            await queue.claim_one(await queue.worker())
+            ends += [row["outcome"] for row in await queue.lose()]
+        assert ends == ["returned", "returned", "quarantined"]
+        letter = await dead(queue, task)
+        assert (letter["reason"], letter["attempts"], letter["losses"]) == ("quarantined", 0, 3)
+        assert letter["error_code"] == "WorkerLost"
+
+
+async def test_losses_and_failures_are_counted_apart(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(retry={"default": {"kind": "table", "delays": [0, 0]}})
+        task = await queue.enqueue()
+        await queue.claim_one(await queue.worker())
+        await queue.lose()
+        worker = await queue.worker()
+        assert (await queue.fail(worker, await queue.claim_one(worker)))["outcome"] == "retry"
+        await queue.claim_one(worker)
+        await queue.lose()
+        worker = await queue.worker()
+        lease = await queue.claim_one(worker)
+        assert (lease["attempt"], lease["losses"]) == (1, 2)
+        assert (await queue.fail(worker, lease))["outcome"] == "dead"
+        letter = await dead(queue, task)
+        assert (letter["reason"], letter["attempts"], letter["losses"]) == ("exhausted", 2, 2)
+
+
+async def test_failing_a_lease_that_is_gone_writes_nothing(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        task = await queue.enqueue()
+        lease = await queue.claim_one(worker)
+        await queue.lose()
+        answer = await queue.fail(worker, lease)
+        assert (answer["lease_id"], answer["outcome"], answer["retry_at"]) == (
+            lease["lease_id"],
+            "gone",
+            None,
+        )
+        assert await queue.count("error") == 0
+        assert await queue.outcomes(task) == ["lost"]
+
+
+@pytest.mark.parametrize("call", ["snooze", "release"])
+async def test_a_task_handed_back_is_charged_no_attempt(database: Database, call: str) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue()
+        for _ in range(10):
+            lease = await queue.claim_one(worker)
+            assert (lease["attempt"], lease["losses"]) == (0, 0)
+            extra = [[0.0]] if call == "snooze" else []
+            assert await queue.close(call, worker, lease, *extra) == [lease["lease_id"]]
+            assert await queue.close(call, worker, lease, *extra) == []
+
+
+async def test_a_snoozed_task_runs_after_its_time(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker(lease_seconds=10000)
+        task = await queue.enqueue()
+        await queue.close("snooze", worker, await queue.claim_one(worker), [120.0])
+        await queue.clock.advance(seconds=119)
+        assert await queue.claim(worker) == []
+        await queue.clock.advance(seconds=1)
+        assert await queue.claimed_ids(worker) == [task]
+        assert await queue.outcomes(task) == ["snoozed"]
+
+
+@pytest.mark.parametrize(
+    "retry",
+    [
+        {"default": {"kind": "sometimes"}},
+        {"errors": {}},
+        {"default": {"kind": "table"}},
+        {"default": {"kind": "table", "delays": ["soon"]}},
+        {"default": {"kind": "table", "delays": [0, -1]}},
+        {"default": {"kind": "exponential", "factor": 2}},
+        {"default": {"kind": "exponential", "base": "x", "factor": 2}},
+        {"default": {"kind": "exponential", "base": 1, "factor": 2, "jitter": "much"}},
+        {"default": {"kind": "none"}, "errors": {"Busy": {"kind": "never"}}},
+        {"default": {"kind": "none"}, "errors": [1]},
+    ],
+)
+async def test_a_policy_that_could_not_be_applied_is_refused(
+    database: Database, retry: dict[str, object]
+) -> None:
+    async with calls(database) as queue:
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await queue.put_type("other", retry=retry)
+        assert (caught.value.sqlstate, caught.value.detail) == ("PS005", "retry")
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("task_type", {"task_type": "no name"}),
+        ("priority", {"priority": 10}),
+        ("max_attempts", {"max_attempts": 0}),
+        ("max_losses", {"max_losses": 0}),
+        ("time_limit", {"time_limit": timedelta(0)}),
+        ("on_duplicate", {"on_duplicate": "never"}),
+        ("queue", {"queue": "No Name"}),
+    ],
+)
+async def test_a_type_with_a_bad_option_is_refused(
+    database: Database, field: str, options: dict[str, object]
+) -> None:
+    async with calls(database) as queue:
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await rows(queue.runtime, "put_task_type", **{"task_type": "other", **options})
+        assert (caught.value.sqlstate, caught.value.detail) == ("PS005", field)
+        assert await queue.count("task_type", "task_type = 'other'") == 0

@@ -1,4 +1,4 @@
-"""Penstock brings documents from wherever a company keeps them through one durable Postgres queue into an index."""
+"""Penstock: documents from wherever a company keeps them, through one durable Postgres queue."""
 
 from penstock.app import Penstock
 from penstock.errors import LeaseLost, PenstockError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, overload
 
 from penstock.db import Connection, Pool
 from penstock.db.addresses import Addresses, prepare, resolve
@@ -20,13 +20,23 @@ from penstock.observe import Metrics, MetricsServer, get_logger
 from penstock.queue.duty_calls import DutyCalls
 from penstock.queue.registry import Registry
 from penstock.queue.schedule import Schedule
-from penstock.queue.task_type import Handler, OnDuplicate, TaskOptions, TaskType
+from penstock.queue.task_type import Handler, OnDuplicate, Result, TaskOptions, TaskType
 from penstock.settings import Settings
-from penstock.worker import Worker, WorkerOptions
+from penstock.worker import Context, Worker, WorkerOptions
 
 log = get_logger(__name__)
 
-H = TypeVar("H", bound=Handler)
+P = TypeVar("P")
+
+
+class Declares(Protocol):
+    """The decorator `app.task(...)` returns: the payload's type is the handler's first parameter's."""
+
+    @overload
+    def __call__(self, handler: Callable[[P], Awaitable[Result] | Result]) -> TaskType[P]: ...
+
+    @overload
+    def __call__(self, handler: Callable[[P, Context], Awaitable[Result] | Result]) -> TaskType[P]: ...
 
 
 class Penstock:
@@ -50,7 +60,7 @@ class Penstock:
         retry_errors: Mapping[type[BaseException] | str, RetryPolicy] | None = None,
         on_duplicate: OnDuplicate = "skip",
         time_limit: timedelta | float | None = None,
-    ) -> Callable[[Handler], TaskType[Any]]:
+    ) -> Declares:
         """Declare the decorated handler(payload) or handler(payload, ctx) as a task type.
 
         The payload's annotation is its type. `retry_errors` gives classes of errors a policy of their own.
@@ -70,9 +80,8 @@ class Penstock:
         )
 
         def declare(handler: Handler) -> TaskType[Any]:
-            task_type: TaskType[Any] = TaskType(
-                name or getattr(handler, "__name__", ""), handler, options, self.transaction
-            )
+            named = name or str(getattr(handler, "__name__", ""))
+            task_type: TaskType[Any] = TaskType(named, handler, options, self.transaction)
             self.registry.add(task_type)
             return task_type
 
@@ -200,9 +209,9 @@ class Penstock:
             log.info("metrics_served", port=server.port)
         stopping = asyncio.Event()
         hurrying = asyncio.Event()
-        with _signals(stopping, hurrying):
+        with _Signals(stopping, hurrying):
             await worker.start()
-            waits = [asyncio.create_task(stopping.wait())]
+            waits: list[asyncio.Task[Any]] = [asyncio.create_task(stopping.wait())]
             if stop_when_empty:
                 waits.append(asyncio.create_task(worker.wait_empty()))
             try:
@@ -226,7 +235,7 @@ async def _stop(worker: Worker, hurrying: asyncio.Event) -> None:
     await ending
 
 
-class _signals:
+class _Signals:
     """SIGTERM and SIGINT set the first event, and the second time the second; the old handlers come back."""
 
     def __init__(self, stopping: asyncio.Event, hurrying: asyncio.Event) -> None:

@@ -12,7 +12,7 @@ from penstock.db.types import Connection, Record
 
 
 class SteadyConnection:
-    """One caller at a time, first come first served; reconnects with backoff and jitter for as long as it takes."""
+    """One caller at a time; reconnects with backoff and jitter for as long as it takes."""
 
     def __init__(
         self,

@@ -24,8 +24,9 @@ Handler: TypeAlias = Callable[..., Awaitable[Result] | Result]
 OnDuplicate: TypeAlias = Literal["skip", "replace", "coalesce"]
 
 ENQUEUE = (
-    "select queues.enqueue_many(_task_type => $1, _payloads => $2::jsonb[], _scheduled_at => $3, _delay => $4,"
-    " _queue => $5, _priority => $6, _tenant_id => $7, _unique_keys => $8, _on_duplicate => $9, _limit_keys => $10)"
+    "select queues.enqueue_many(_task_type => $1, _payloads => $2::jsonb[], _scheduled_at => $3,"
+    " _delay => $4, _queue => $5, _priority => $6, _tenant_id => $7, _unique_keys => $8,"
+    " _on_duplicate => $9, _limit_keys => $10)"
 )
 
 
@@ -33,7 +34,7 @@ ENQUEUE = (
 class TaskOptions:
     """What the database keeps of a task type."""
 
-    queue: QueueName = QueueName("default")
+    queue: QueueName
     priority: int = 5
     max_attempts: int = 5
     max_losses: int = 3

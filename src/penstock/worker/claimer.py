@@ -101,7 +101,7 @@ class Claimer:
                 self._registration = None
                 self._lost()
                 await asyncio.sleep(0.05)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # one bad answer must not end the loop; it is logged
                 log.throttled("claim_failed", level="error", queue=self._queue, error=error)
                 await asyncio.sleep(1.0)
 
@@ -177,7 +177,7 @@ class Claimer:
             return
         self._lingered = 0
         if self._options.notify and not self._idle:
-            # Registered first, then one more look: a producer that did not see us may have committed before it.
+            # Registered first, then one more look: a producer that did not see us may have committed.
             await self._broker.go_idle(registration.worker_id, self._queue, True)
             self._idle = True
             self._poll = FIRST_POLL

@@ -1,4 +1,4 @@
-"""Group completion: closes of many tasks travel together, as many as came while the last group was under way."""
+"""Group completion: the closes that came while the last group was under way travel together."""
 
 from __future__ import annotations
 
@@ -112,14 +112,14 @@ class Closer:
                     log.throttled("database_lost", duty="closer", error=error)
                     await asyncio.sleep(0.05)
                     self._wake.set()
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001  # kept and tried again; it is logged
                     log.throttled("close_failed", level="error", error=error)
                     await asyncio.sleep(1.0)
                     self._wake.set()
             self._summarise()
 
     async def _close(self, group: Group) -> None:
-        """A group is taken out of the list only once it is closed: the fence makes closing it twice harmless."""
+        """Leases leave the group only once they are closed: the fence makes closing one twice harmless."""
         if group.done:
             batch = group.done[:LARGEST_GROUP]
             closed = await self._broker.complete(group.worker_id, [lease.lease_id for lease in batch])

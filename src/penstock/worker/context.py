@@ -58,8 +58,8 @@ class Context:
     async def transaction(self) -> AsyncIterator[Connection]:
         """A transaction of the task's tenant whose commit also completes the task.
 
-        The lease is closed last, so nothing is locked while the handler works; if the task was given to another
-        worker meanwhile, LeaseLost rolls everything back.
+        The lease is closed last, so nothing is locked while the handler works; if the task was given to
+        another worker meanwhile, LeaseLost rolls everything back.
         """
         pool = await self._pool()
         async with pool.acquire() as connection:

@@ -1,4 +1,4 @@
-"""What every worker does for all: rescue, schedules, maintenance, gauges, and accounting for its own leases."""
+"""What every worker does for all: rescue, schedules, maintenance, gauges, and counting its own leases."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class KnowsLeases(Protocol):
 
 
 class Accountant:
-    """Hands back leases the database has in our name and we know nothing of: a claim whose answer was lost."""
+    """Hands back leases held in our name that we know nothing of: a claim whose answer was lost."""
 
     def __init__(self, calls: DutyCalls, broker: Broker, worker: KnowsLeases) -> None:
         self._calls = calls

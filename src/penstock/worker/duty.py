@@ -36,6 +36,6 @@ class Duty:
                 await self.run_once()
             except CONNECTION_LOST as error:
                 log.throttled("database_lost", duty=self.name, error=error)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # the next round may succeed; it is logged
                 log.throttled("duty_failed", level="error", key=self.name, duty=self.name, error=error)
             await asyncio.sleep(self._seconds * random.uniform(0.85, 1.15))

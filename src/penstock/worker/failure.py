@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Collection
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
 from penstock.model import Failure, LeaseId
 from penstock.queue.task_type import payload_invalid
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 LONGEST_MESSAGE = 2_000
 LAST_FRAMES = 12
@@ -18,8 +20,8 @@ LAST_FRAMES = 12
 def describe(lease_id: LeaseId, error: BaseException, known_codes: Collection[str]) -> Failure:
     """The nearest class of the error that has a retry policy is its code, else its own class.
 
-    An exception may say more: `error_code` names it, `retriable = False` makes it final, `retry_after` (seconds)
-    replaces the policy's delay.
+    An exception may say more: `error_code` names it, `retriable = False` makes it final, `retry_after`
+    (seconds) replaces the policy's delay.
     """
     code = getattr(error, "error_code", None) or next(
         (cls.__name__ for cls in type(error).__mro__ if cls.__name__ in known_codes), type(error).__name__

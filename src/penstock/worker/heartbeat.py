@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from time import monotonic
@@ -85,10 +86,8 @@ class Heartbeat:
                 except CONNECTION_LOST as error:
                     log.throttled("database_lost", duty="heartbeat", error=error)
                     pause = min(0.2, self._beat_seconds)
-                try:
+                with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._hurry.wait(), pause)
-                except TimeoutError:
-                    pass
                 self._hurry.clear()
         finally:
             self._loop = None

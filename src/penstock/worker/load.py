@@ -6,7 +6,7 @@ from time import monotonic
 
 WINDOW = 0.02
 FAST = 1_000.0
-"""Tasks a second above which a worker stays awake: a NOTIFY in each of so many commits would cost the producers."""
+"""Tasks a second above which a worker stays awake: a NOTIFY in each commit would cost the producers."""
 
 
 class Load:

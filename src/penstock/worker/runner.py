@@ -103,7 +103,7 @@ class Runner:
                 "lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type
             )
             return
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # any error of a handler is its outcome
             self._fail(group, lease, describe(lease.lease_id, error, entry.task_type.options.retry_errors))
             return
         finally:

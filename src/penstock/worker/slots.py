@@ -93,7 +93,7 @@ class Slots:
         ]
 
     async def stop(self, grace: float) -> None:
-        """Hand the prefetch back, let running handlers finish within the grace, then cancel and hand those back."""
+        """Hand the prefetch back, let handlers finish within the grace, then cancel and hand those back."""
         self._ended = True
         if self._buffer:
             self._closer.group.released.extend(self._buffer)

@@ -44,7 +44,7 @@ class WorkerOptions:
 
 
 class Worker:
-    """One process's share of the work. `start`, then `wait`, then `stop`; it survives the loss of the database."""
+    """One process's share of the work: `start`, then `stop`; it survives the loss of the database."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class Worker:
             try:
                 handed_back = await asyncio.wait_for(self._calls.stop(self.registration.worker_id), 5.0)
                 log.info("worker_stopped", worker_id=self.registration.worker_id, handed_back=handed_back)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # whatever it is, we stop
                 # Its leases are rescued once it has been silent for a lease.
                 log.warning("deregistering_failed", worker_id=self.registration.worker_id, error=error)
         for line in (self._claims, self._closes, self._errands):
@@ -196,9 +196,8 @@ class Worker:
             claimer = self._by_number.get(payload)
             if claimer is not None:
                 claimer.wake()
-        elif self._heartbeat is not None and self.registration is not None:
-            if payload == str(self.registration.worker_id):
-                self._heartbeat.beat_now()
+        elif self._heartbeat is not None and payload == self.metrics.worker_id:
+            self._heartbeat.beat_now()
 
     def _listening(self, state: ListenerState, error: Exception | None) -> None:
         if state is ListenerState.LOST:
@@ -228,7 +227,7 @@ class Worker:
                 try:
                     await self._register()
                     return
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001  # tried until it works or we stop
                     log.throttled("registering_failed", error=error)
                     await asyncio.sleep(0.5)
 

@@ -219,3 +219,46 @@ class AppNotFound(PenstockError):
         self.target = target
         self.reason = reason
         self.args = (target, reason)
+
+
+class DatabaseUnreachable(PenstockError):
+    """Nobody answers at the database's address, or it lets us not in."""
+
+    def __init__(self, reason: str, remedy: str | None = None) -> None:
+        super().__init__(
+            f"The database cannot be reached: {reason}",
+            remedy or "Check PENSTOCK_DATABASE_URL and that the server runs and lets this login in",
+        )
+        self.reason = reason
+        self.args = (reason, remedy)
+
+
+class SchemaOutdated(PenstockError):
+    """The database lacks an object this code calls."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The schema is not this code's: {reason}", "Run: penstock migrate")
+        self.reason = reason
+        self.args = (reason,)
+
+
+class NotAllowed(PenstockError):
+    """The login lacks the right to do this."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"This login may not do that: {reason}",
+            "Set PENSTOCK_OPERATOR_URL to a login that is a member of service_role, penstock_api and penstock_reader",
+        )
+        self.reason = reason
+        self.args = (reason,)
+
+
+class ProgramFailed(PenstockError):
+    """A program of Postgres (pg_dump, pg_restore, psql) is missing or failed."""
+
+    def __init__(self, program: str, reason: str, remedy: str = "Correct that and try again") -> None:
+        super().__init__(f"{program} failed: {reason}", remedy)
+        self.program = program
+        self.reason = reason
+        self.args = (program, reason, remedy)

@@ -128,6 +128,57 @@ UNIQUE = st.builds(
 )
 SPECS = st.one_of(PLAIN, UNIQUE)
 PICKS = st.integers(0, 99)
+HOW = (
+    "complete",
+    "complete_here",
+    "fail",
+    "fail",
+    "fail_for_good",
+    "snooze",
+    "snooze_on",
+    "release",
+    "cancel",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of a method of the machine."""
+
+    call: str
+    arguments: dict[str, Any]  # each method has its own
+
+
+def steps() -> st.SearchStrategy[Step]:
+    """Weighted steps behind one rule: of several rules hypothesis would switch some off for a whole example."""
+    queue, pick = st.sampled_from(QUEUES), PICKS
+    keep = st.sampled_from((True, True, True, False))
+    weighted: list[tuple[int, str, dict[str, st.SearchStrategy[Any]]]] = [
+        (4, "enqueue", {"spec": PLAIN, "keep": keep}),
+        (5, "enqueue", {"spec": UNIQUE, "keep": keep}),
+        (9, "claim", {"worker": pick, "queue": queue, "limit": st.sampled_from((1, 2, 5, 20))}),
+        (10, "close", {"pick": pick, "how": st.sampled_from(HOW)}),
+        (
+            3,
+            "close_what_it_does_not_hold",
+            {"pick": pick, "foreign": st.booleans(), "how": st.sampled_from(HOW)},
+        ),
+        (4, "advance", {"seconds": st.sampled_from((1.0, 5.0, 10.0, 31.0))}),
+        (2, "fall_silent", {"pick": pick}),
+        (1, "rescue", {}),
+        (1, "beat", {"pick": pick}),
+        (1, "stop", {"pick": pick}),
+        (2, "register", {}),
+        (3, "cancel", {"pick": pick}),
+        (2, "replay", {"pick": pick}),
+        (1, "run_now", {"pick": pick}),
+        (1, "pause_or_resume", {"queue": queue}),
+    ]
+    return st.one_of(
+        st.builds(Step, st.just(call), st.fixed_dictionaries(arguments))
+        for weight, call, arguments in weighted
+        for _ in range(weight)
+    )
 
 
 class QueueSession:
@@ -212,47 +263,22 @@ class QueueMachine(RuleBasedStateMachine):
         for spec in specs:
             self._enqueue(spec)
 
-    # Few rules with weighted choices: hypothesis switches whole rules off for an example, which finds more when no
-    # rule is the only way on.
+    @rule(step=steps())
+    def step(self, step: Step) -> None:
+        getattr(self, step.call)(**step.arguments)
 
-    @rule(specs=st.lists(SPECS, min_size=1, max_size=3), keep=st.sampled_from((True, True, True, False)))
-    def enqueue(self, specs: list[Spec], keep: bool) -> None:
-        for spec in specs:
-            self._enqueue(spec, keep=keep)
+    def enqueue(self, spec: Spec, keep: bool) -> None:
+        self._enqueue(spec, keep=keep)
 
-    @rule(specs=st.lists(UNIQUE, min_size=1, max_size=3))
-    def enqueue_unique(self, specs: list[Spec]) -> None:
-        for spec in specs:
-            self._enqueue(spec)
+    def claim(self, worker: int, queue: str, limit: int) -> None:
+        self._claim(self._pick_worker(worker), self._busy(queue), limit)
 
-    @rule(
-        worker=PICKS, queue=st.sampled_from(QUEUES), limit=st.sampled_from((1, 2, 5, 20)), again=st.booleans()
-    )
-    def claim(self, worker: int, queue: str, limit: int, again: bool) -> None:
-        self._claim(self._pick_worker(worker), queue, limit)
-        if again:
-            self._claim(self._pick_worker(worker + 1), queue, limit)
-
-    @rule(
-        pick=PICKS,
-        count=st.sampled_from((1, 1, 3)),
-        how=st.sampled_from((
-            "complete", "complete", "complete", "complete_here", "fail", "fail", "fail_for_good", "snooze",
-            "snooze_on", "release", "cancel",
-        )),
-    )  # fmt: skip
-    def close(self, pick: int, count: int, how: str) -> None:
+    def close(self, pick: int, how: str) -> None:
         if not self.model.leases:
-            self._claim(self._pick_worker(pick), QUEUES[pick % 2], 5)
+            self._claim(self._pick_worker(pick), self._busy(QUEUES[0]), 5)
         if self.model.leases:
-            worker_id, leases = self._pick_leases(pick, count)
-            self._close(how, worker_id, leases)
+            self._close(how, *self._pick_leases(pick, 1 + pick % 3))
 
-    @rule(
-        pick=PICKS,
-        foreign=st.booleans(),
-        how=st.sampled_from(("complete", "complete_here", "fail", "snooze", "release", "cancel")),
-    )
     def close_what_it_does_not_hold(self, pick: int, foreign: bool, how: str) -> None:
         """A worker that comes late, or twice, or that was lost, or names another worker's lease."""
         closed = self.model.closed_leases
@@ -264,41 +290,58 @@ class QueueMachine(RuleBasedStateMachine):
             others = [worker_id for worker_id in sorted(self.model.workers) if worker_id != owner]
             self._close(how, others[pick % len(others)], leases)
 
-    @rule(pick=PICKS, what=st.sampled_from(("advance", "advance", "advance", "silence", "rescue", "beat")))
-    def time_passes(self, pick: int, what: str) -> None:
-        match what:
-            case "advance":
-                self._set_clock(self.model.now + (1.0, 5.0, 10.0, 31.0)[pick % 4])
-            case "silence":
-                self._one_worker_falls_silent(pick)
-            case "rescue":
-                self._rescue()
-            case "beat":
-                self._beat(self._pick_worker(pick, dead_too=True))
+    def advance(self, seconds: float) -> None:
+        self._set_clock(self.model.now + seconds)
 
-    @rule(pick=PICKS, what=st.sampled_from(("stop", "register", "register")))
-    def workers_come_and_go(self, pick: int, what: str) -> None:
-        alive = sum(worker.alive for worker in self.model.workers.values())
-        if what == "stop":
-            self._stop(self._pick_worker(pick, dead_too=True))
-        elif alive <= WORKERS:
+    def fall_silent(self, pick: int) -> None:
+        """The other workers beat, this one does not, and its lease runs out."""
+        self._set_clock(self.model.now + LEASE_SECONDS / 2)
+        alive = [worker for worker in self.model.workers.values() if worker.alive]
+        for number, worker in enumerate(alive):
+            if number != pick % len(alive):
+                self._beat(worker)
+        self._set_clock(self.model.now + LEASE_SECONDS / 2 + 1)
+        self._rescue()
+
+    def rescue(self) -> None:
+        self._rescue()
+
+    def beat(self, pick: int) -> None:
+        self._beat(self._pick_worker(pick, dead_too=True))
+
+    def stop(self, pick: int) -> None:
+        self._stop(self._pick_worker(pick, dead_too=True))
+
+    def register(self) -> None:
+        if sum(worker.alive for worker in self.model.workers.values()) <= WORKERS:
             self._register()
 
-    @rule(pick=PICKS, what=st.sampled_from(("cancel", "cancel", "replay", "replay", "run_now", "pause")))
-    def an_operator_steps_in(self, pick: int, what: str) -> None:
-        match what:
-            case "cancel":
-                task = self._pick_task(pick)
-                said = self.db.value("select queues.cancel_task($1)", task.task_id)
-                assert said == self.model.cancel(task), f"cancel of task {task.task_id} said {said}"
-            case "replay":
-                self._replay(pick)
-            case "run_now":
-                waiting = [task for task in self.model.tasks.values() if task.place == "waiting"]
-                task = waiting[pick % len(waiting)] if waiting else self._pick_task(pick)
-                assert self.db.value("select queues.run_now($1)", task.task_id) == self.model.run_now(task)
-            case "pause":
-                self._pause_or_resume(QUEUES[pick % 2])
+    def cancel(self, pick: int) -> None:
+        running = [task for task in self.model.tasks.values() if task.place == "running"]
+        task = running[pick % len(running)] if running and pick % 2 else self._pick_task(pick)
+        said = self.db.value("select queues.cancel_task($1)", task.task_id)
+        assert said == self.model.cancel(task), f"cancel of task {task.task_id} said {said}"
+
+    def replay(self, pick: int) -> None:
+        dead = [task for task in self.model.tasks.values() if task.place == "dead"]
+        for task in dead[pick % len(dead) :][:2] if dead else []:
+            statement = "select queues.replay(array[$1::bigint])"
+            assert self.db.value(statement, task.task_id) == [task.task_id]
+            self.model.replay(task)
+            assert self.db.value(statement, task.task_id) == [], f"task {task.task_id} was replayed twice"
+
+    def run_now(self, pick: int) -> None:
+        waiting = [task for task in self.model.tasks.values() if task.place == "waiting"]
+        task = waiting[pick % len(waiting)] if waiting else self._pick_task(pick)
+        assert self.db.value("select queues.run_now($1)", task.task_id) == self.model.run_now(task)
+
+    def pause_or_resume(self, queue: str) -> None:
+        if queue in self.model.paused:
+            self.db.value("select queues.resume($1)", queue)
+            self.model.paused.remove(queue)
+        else:
+            self.db.value("select queues.pause($1)", queue)
+            self.model.paused.add(queue)
 
     # --- what holds after every step
 
@@ -519,32 +562,6 @@ class QueueMachine(RuleBasedStateMachine):
         for task in sorted(tasks, key=lambda task: seqs.get(task.task_id, 0)):
             self.model.release(task)
 
-    def _one_worker_falls_silent(self, pick: int) -> None:
-        """The others beat, it does not, and its lease runs out."""
-        self._set_clock(self.model.now + LEASE_SECONDS / 2)
-        alive = [worker for worker in self.model.workers.values() if worker.alive]
-        for number, worker in enumerate(alive):
-            if number != pick % len(alive):
-                self._beat(worker)
-        self._set_clock(self.model.now + LEASE_SECONDS / 2 + 1)
-        self._rescue()
-
-    def _replay(self, pick: int) -> None:
-        dead = [task for task in self.model.tasks.values() if task.place == "dead"]
-        for task in dead[pick % len(dead) :][:2] if dead else []:
-            statement = "select queues.replay(array[$1::bigint])"
-            assert self.db.value(statement, task.task_id) == [task.task_id]
-            self.model.replay(task)
-            assert self.db.value(statement, task.task_id) == [], f"task {task.task_id} was replayed twice"
-
-    def _pause_or_resume(self, queue: str) -> None:
-        if queue in self.model.paused:
-            self.db.value("select queues.resume($1)", queue)
-            self.model.paused.remove(queue)
-        else:
-            self.db.value("select queues.pause($1)", queue)
-            self.model.paused.add(queue)
-
     def _refused(self, sqlstate: str, statement: str, *arguments: Any) -> None:  # as for fetch
         try:
             self.db.fetch(statement, *arguments)
@@ -554,6 +571,11 @@ class QueueMachine(RuleBasedStateMachine):
             raise AssertionError(f"a lost or stopped worker was served: {statement}")
 
     # --- choices
+
+    def _busy(self, queue: str) -> str:
+        """The queue asked for, or the other one when there is nothing to claim in it."""
+        pending = {task.queue for task in self.model.tasks.values() if task.place in ("waiting", "admitted")}
+        return queue if queue in pending or not pending else min(pending)
 
     def _pick_worker(self, pick: int, *, dead_too: bool = False) -> Worker:
         """Mostly a living one."""

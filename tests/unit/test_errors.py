@@ -40,6 +40,10 @@ def test_a_refusal_from_sql_keeps_message_field_and_remedy(refusal: type[errors.
         errors.SettingInvalid("PENSTOCK_CONCURRENCY", "it is 0"),
         errors.ServerStartFailed(Path("data"), "no space", "FATAL: disk full\n"),
         errors.AppNotFound("shop:app", "no module shop"),
+        errors.DatabaseUnreachable("connection refused"),
+        errors.SchemaOutdated("function queues.stats() does not exist"),
+        errors.NotAllowed("permission denied for function pause"),
+        errors.ProgramFailed("pg_dump", "it is not installed"),
     ],
     ids=lambda error: type(error).__name__,
 )

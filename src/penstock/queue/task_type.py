@@ -75,6 +75,8 @@ class TaskType(Generic[P]):
         annotation = get_type_hints(handler).get(parameters[0].name, dict[str, Any])
         self._adapter: TypeAdapter[P] = TypeAdapter(annotation)
         self.decode = self._adapter.validator.validate_json
+        self._dump = self._adapter.serializer.to_json
+        self._model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
         self.required_keys = _required_keys(annotation)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[Result] | Result:
@@ -83,10 +85,10 @@ class TaskType(Generic[P]):
     def encode(self, payload: P) -> str:
         """The payload as JSON, or PayloadInvalid naming the field that does not fit."""
         try:
-            checked = payload if isinstance(payload, BaseModel) else self._adapter.validate_python(payload)
-            text = self._adapter.dump_json(checked).decode()
+            checked = payload if type(payload) is self._model else self._adapter.validate_python(payload)
         except ValidationError as invalid:
             raise payload_invalid(self.name, invalid) from None
+        text = self._dump(checked).decode()
         if not text.startswith("{"):
             raise PayloadInvalid(
                 f"the payload of {self.name!r} is not a JSON object",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Collection
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from penstock.model import Failure, LeaseId
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 2_000
 LAST_FRAMES = 12
+LONGEST_DELAY = 10 * 366 * 86_400.0
 
 
 def describe(lease_id: LeaseId, error: BaseException, known_codes: Collection[str]) -> Failure:
@@ -23,32 +25,55 @@ def describe(lease_id: LeaseId, error: BaseException, known_codes: Collection[st
     An exception may say more: `error_code` names it, `retriable = False` makes it final, `retry_after`
     (seconds) replaces the policy's delay.
     """
-    code = getattr(error, "error_code", None) or next(
+    code = _asked(error, "error_code") or next(
         (cls.__name__ for cls in type(error).__mro__ if cls.__name__ in known_codes), type(error).__name__
     )
-    retry_after = getattr(error, "retry_after", None)
     return Failure(
         lease_id=lease_id,
-        code=_storable(str(code))[:200],
-        message=_storable(str(error))[:LONGEST_MESSAGE],
+        code=_text(code)[:200],
+        message=_text(error),
         details=json.dumps(
             {
-                "class": f"{type(error).__module__}.{type(error).__qualname__}",
+                "class": _storable(f"{type(error).__module__}.{type(error).__qualname__}"),
                 "frames": [
-                    f"{frame.filename}:{frame.lineno} in {frame.name}"
-                    for frame in traceback.extract_tb(error.__traceback__)[-LAST_FRAMES:]
+                    _storable(f"{frame.filename}:{frame.lineno} in {frame.name}")
+                    for frame in traceback.extract_tb(error.__traceback__, limit=-LAST_FRAMES)
                 ],
             }
         ),
-        retry_after=float(retry_after) if isinstance(retry_after, int | float) else None,
-        final=getattr(error, "retriable", True) is False,
+        retry_after=delay_from(_asked(error, "retry_after")),
+        final=_asked(error, "retriable") is False,
     )
+
+
+def delay_from(seconds: object) -> float | None:
+    """A delay the database can add to its clock, or None: one it cannot would fail all closes of its group."""
+    if isinstance(seconds, timedelta):
+        seconds = seconds.total_seconds()
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds != seconds:
+        return None
+    return float(min(max(seconds, 0), LONGEST_DELAY))
 
 
 def describe_payload(lease_id: LeaseId, task_type: str, error: ValidationError) -> Failure:
     """A payload that does not fit will not fit the next time."""
     invalid = payload_invalid(task_type, error)
     return Failure(lease_id, "PayloadInvalid", str(invalid), "{}", final=True)
+
+
+def _asked(error: BaseException, name: str) -> object:
+    """An attribute of somebody else's exception; asking may fail too."""
+    try:
+        return getattr(error, name, None)
+    except Exception:  # noqa: BLE001  # the class's own code
+        return None
+
+
+def _text(value: object) -> str:
+    try:
+        return _storable(str(value)[:LONGEST_MESSAGE])
+    except Exception:  # noqa: BLE001  # the same
+        return f"[unprintable {type(value).__name__}]"
 
 
 def _storable(text: str) -> str:

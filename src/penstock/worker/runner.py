@@ -18,7 +18,7 @@ from penstock.queue.registry import Registry
 from penstock.queue.task_type import TaskType
 from penstock.worker.closer import Closer, Group
 from penstock.worker.context import Context
-from penstock.worker.failure import describe, describe_payload
+from penstock.worker.failure import delay_from, describe, describe_payload
 from penstock.worker.registration import Registration
 
 log = get_logger(__name__)
@@ -85,6 +85,9 @@ class Runner:
         except ValidationError as error:
             self._fail(group, lease, describe_payload(lease.lease_id, lease.task_type, error))
             return
+        except Exception as error:  # noqa: BLE001  # a validator of the payload's type may raise anything
+            self._fail(group, lease, describe(lease.lease_id, error, entry.task_type.options.retry_errors))
+            return
         context: Context | None = None
         started = perf_counter()
         try:
@@ -94,24 +97,15 @@ class Runner:
                 if entry.task_type.wants_context:
                     context = Context(lease, registration.worker_id, self._pool)
                 result = await self._run_in_full(entry, payload, context, lease.time_limit)
-        except asyncio.CancelledError:
-            self._cancelled(task, group, lease)
-            return
-        except LeaseLost:
-            self._metrics.lost(1)
-            log.warning(
-                "lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type
-            )
-            return
-        except Exception as error:  # noqa: BLE001  # any error of a handler is its outcome
-            self._fail(group, lease, describe(lease.lease_id, error, entry.task_type.options.retry_errors))
+        except (Exception, asyncio.CancelledError, SystemExit) as error:  # noqa: BLE001  # it is the run's outcome
+            self._broke_off(task, group, lease, entry, error)
             return
         finally:
             entry.durations.observe(perf_counter() - started)
 
         if self.stopping and self.stopping.pop(lease.lease_id, None) is not None:
             # The handler swallowed its cancellation and finished.
-            task.uncancel()
+            _uncancel(task)
         if result is None and context is None:
             done = group.done
             if not done:
@@ -133,7 +127,12 @@ class Runner:
     def _end(self, group: Group, lease: Lease, context: Context | None, result: object) -> None:
         match result:
             case Snooze(seconds):
-                group.snoozed.append((lease, seconds))
+                delay = delay_from(seconds)
+                if delay is None:
+                    nonsense = ValueError(f"{result!r} is no time to wait; give seconds")
+                    group.failed.append((lease, describe(lease.lease_id, nonsense, ())))
+                else:
+                    group.snoozed.append((lease, delay))
             case Cancel():
                 group.cancelled.append(lease)
             case _ if context is not None and context.closed:
@@ -142,16 +141,27 @@ class Runner:
                 group.done.append(lease)
         self._closer.poke()
 
-    def _cancelled(self, task: asyncio.Task[Any], group: Group, lease: Lease) -> None:
+    def _broke_off(
+        self, task: asyncio.Task[Any], group: Group, lease: Lease, entry: _Entry, error: BaseException
+    ) -> None:
+        """Asked to stop, it did so, by whatever error; else the error is the handler's own."""
         why = self.stopping.pop(lease.lease_id, None)
-        if why is None:
-            raise asyncio.CancelledError
-        task.uncancel()
-        if why == "cancel":
-            group.cancelled.append(lease)
-        elif why == "shutdown":
-            group.released.append(lease)
-        self._closer.poke()
+        if why is not None:
+            _uncancel(task)
+            if why == "cancel":
+                group.cancelled.append(lease)
+            elif why == "shutdown":
+                group.released.append(lease)
+            self._closer.poke()
+        elif isinstance(error, LeaseLost):
+            self._metrics.lost(1)
+            log.warning(
+                "lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type
+            )
+        elif isinstance(error, asyncio.CancelledError) and task.cancelling():
+            raise error  # the slot itself is being ended
+        else:
+            self._fail(group, lease, describe(lease.lease_id, error, entry.task_type.options.retry_errors))
 
     async def _run_in_full(
         self, entry: _Entry, payload: Any, context: Context | None, limit: float | None
@@ -173,6 +183,12 @@ class Runner:
     def _fail(self, group: Group, lease: Lease, failure: Failure) -> None:
         group.failed.append((lease, failure))
         self._closer.poke()
+
+
+def _uncancel(task: asyncio.Task[Any]) -> None:
+    """A slot outlives the runs that were cancelled in it."""
+    while task.cancelling():
+        task.uncancel()
 
 
 def _unknown_type(lease: Lease) -> Failure:

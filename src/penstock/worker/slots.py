@@ -70,8 +70,10 @@ class Slots:
         """End one run by cancelling its handler; a lease still in the buffer just leaves it."""
         running = self._running.get(lease_id)
         if running is not None:
-            self._runner.stopping[lease_id] = why
-            running.cancel()
+            # Once: each beat repeats a cancel, and the handler may be cleaning up.
+            if lease_id not in self._runner.stopping:
+                self._runner.stopping[lease_id] = why
+                running.cancel()
             return
         for lease in self._buffer:
             if lease.lease_id == lease_id:

@@ -14,7 +14,7 @@ do $$
 declare
   v_looks text[] := array[
     'stats', 'limits', 'show_task', 'list_tasks', 'task_state', 'explain', 'dead_letters', 'show_dead', 'count_dead',
-    'schedules', 'workers', 'horizon_pins', 'audit_invariants', 'dead_tuples'];
+    'dead_by_fingerprint', 'schedules', 'workers', 'horizon_pins', 'audit_invariants', 'dead_tuples', 'partitions'];
   v_produces text[] := array['enqueue', 'enqueue_many', 'cancel_task'];
   v_works text[] := array[
     'put_queue', 'put_task_type', 'put_schedule', 'drop_schedule', 'register_worker', 'beat', 'stop_worker', 'go_idle',
@@ -46,3 +46,16 @@ end;
 $$;
 
 grant select on queues.task_lease, queues.task_completed to penstock_reader, service_role;
+
+-- horizon_pins() runs as the queue's owner, who sees other users' sessions only as a reader of all statistics. Where
+-- the migrating login may not grant that, doctor says so.
+do $$
+begin
+  if not pg_catalog.pg_has_role('penstock_queue', 'pg_read_all_stats', 'usage') then
+    grant pg_read_all_stats to penstock_queue;
+  end if;
+exception
+  when insufficient_privilege then
+    null;
+end;
+$$;

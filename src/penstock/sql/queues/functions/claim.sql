@@ -35,7 +35,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
-set enable_hashjoin = off
+set enable_nestloop = off
 set enable_mergejoin = off
 set enable_material = off
 set plan_cache_mode = force_generic_plan
@@ -134,14 +134,13 @@ begin
           p.held, p.lane, p.seq, t.tenant_id, extract(epoch from t.time_limit)::double precision as time_limit,
           v_now + coalesce(_lease_for, t.time_limit + interval '30 seconds') as deadline_at
         from picked p
-        cross join lateral (
-          select k.task_type, k.payload, k.tenant_id, k.time_limit
-          from queues.task k where k.task_id = p.task_id
+        join (
+          select k.task_id, k.task_type, k.payload, k.tenant_id, k.time_limit
+          from queues.task k where k.task_id = any (array(select i.task_id from picked i))
           union all
-          select k.task_type, k.payload, k.tenant_id, k.time_limit
-          from queues.task_kept k where k.task_id = p.task_id
-          limit 1
-        ) t
+          select k.task_id, k.task_type, k.payload, k.tenant_id, k.time_limit
+          from queues.task_kept k where k.task_id = any (array(select i.task_id from picked i))
+        ) t using (task_id)
       ), leased as (
         insert into queues.lease (
           lease_id, task_id, lane, claimed_at, deadline_at, tenant_id, worker_id, attempt, losses, held)

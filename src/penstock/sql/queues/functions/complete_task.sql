@@ -41,6 +41,9 @@ begin
   if not found then
     delete from queues.waiting w where w.task_id = _task_id;
   end if;
+  if not found then
+    delete from queues.parked p where p.task_id = _task_id;
+  end if;
   if found then
     insert into queues.freed (queue_id, key, task_id)
     select v_task.queue_id, h.key, h.task_id from queues.held h where h.task_id = _task_id;

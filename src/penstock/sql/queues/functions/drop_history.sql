@@ -1,6 +1,7 @@
 -- Drops partitions closed longer ago than the retention. Unfinished tasks of one (a task scheduled 400 days
--- ahead, say) move to task_kept first. Takes the parent's exclusive lock for a moment; gives up after half a
--- second and leaves it for the next round.
+-- ahead, say) move to task_kept first. An open lease is closed into the attempts' partition of its own id, so
+-- that one stays while a lease of it is open. Takes the parent's exclusive lock for a moment; gives up after half
+-- a second and leaves the rest for the next round.
 create or replace function queues.drop_history(_parent text, _retention interval)
 returns integer
 language plpgsql
@@ -15,9 +16,15 @@ begin
   for v_old in
     select * from queues.partition p
     where p.parent = _parent and p.closed_at < internal.clock() - _retention
+      and not (_parent = 'attempt' and exists (
+        select from queues.lease l where l.lease_id >= p.from_id and l.lease_id < p.to_id))
     order by p.from_id
   loop
-    execute format('alter table queues.%I detach partition queues.%I', _parent, v_old.child);
+    begin
+      execute format('alter table queues.%I detach partition queues.%I', _parent, v_old.child);
+    exception when lock_not_available then
+      exit;
+    end;
     if _parent = 'task' then
       execute format(
         'insert into queues.task_kept (

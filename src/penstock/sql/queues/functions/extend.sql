@@ -1,4 +1,5 @@
--- Gives a lease that has its own deadline more time from now. False when the lease is gone.
+-- Gives a lease that has its own deadline more time from now; one that lasts as long as its worker beats stays so.
+-- False when the lease is gone. Raises PS005.
 create or replace function queues.extend(_worker_id integer, _lease_id bigint, _seconds double precision)
 returns boolean
 language plpgsql
@@ -12,7 +13,7 @@ begin
       hint = 'Give a number above zero.';
   end if;
   update queues.lease l set deadline_at = internal.clock() + make_interval(secs => _seconds)
-  where l.worker_id = _worker_id and l.lease_id = _lease_id;
-  return found;
+  where l.worker_id = _worker_id and l.lease_id = _lease_id and l.deadline_at is not null;
+  return found or queues.holds(_worker_id, _lease_id);
 end;
 $$;

@@ -19,13 +19,6 @@ begin
   if not pg_try_advisory_xact_lock(7306573, 1) then
     return null;
   end if;
-  v_made := queues.roll_partitions('task', 'queues.task_id_seq')
-    + queues.roll_partitions('attempt', 'queues.lease_id_seq')
-    + queues.roll_partitions('error', 'queues.error_id_seq');
-  v_dropped := queues.drop_history('task', _completed_retention)
-    + queues.drop_history('attempt', _completed_retention)
-    + queues.drop_history('error', greatest(_completed_retention, _dead_retention));
-
   delete from queues.dead_letter d
   where d.task_id = any (array(
     select x.task_id from queues.dead_letter x
@@ -55,6 +48,14 @@ begin
     and not exists (select from queues.parked p where p.task_id = k.task_id)
     and not exists (select from queues.ready r where r.task_id = k.task_id)
     and not exists (select from queues.lease l where l.task_id = k.task_id);
+
+  -- Last, because their exclusive locks last until the end of the transaction.
+  v_made := queues.roll_partitions('task', 'queues.task_id_seq')
+    + queues.roll_partitions('attempt', 'queues.lease_id_seq')
+    + queues.roll_partitions('error', 'queues.error_id_seq');
+  v_dropped := queues.drop_history('task', _completed_retention)
+    + queues.drop_history('attempt', _completed_retention)
+    + queues.drop_history('error', greatest(_completed_retention, _dead_retention));
 
   return jsonb_build_object(
     'partitions_made', v_made, 'partitions_dropped', v_dropped, 'dead_letters_removed', v_dead,

@@ -1,6 +1,7 @@
 -- Gives dead letters that match the filter a new life with all their attempts, in the return lane, and returns
 -- their ids. Taking them is a delete, skip locked: two operators replaying at once make one attempt each task.
--- The task's own row may be gone with its partition, so the whole copy is kept again.
+-- The task's own row may be gone with its partition: then the copy is kept again. A row is in task or in
+-- task_kept, never in both, which claim counts on; looking at task here also holds off a drop of its partition.
 create or replace function queues.replay(
   _task_ids bigint[] default null,
   _task_type text default null,
@@ -44,6 +45,7 @@ begin
     select t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority, t.tenant_id,
       t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, internal.clock()
     from taken t
+    where not exists (select from queues.task o where o.task_id = t.task_id)
     on conflict (task_id) do nothing
   ), shown as (
     insert into queues.ready (lane, seq, task_id, attempt, losses, held)

@@ -20,7 +20,7 @@ begin
     when 'table' then
       return (v_policy -> 'delays' ->> _failures)::double precision;
     else
-      if _failures >= coalesce((v_policy ->> 'attempts')::integer, _type.max_attempts) then
+      if _failures >= coalesce((v_policy ->> 'attempts')::numeric, _type.max_attempts) then
         return null;
       end if;
       v_delay := least(

@@ -1,6 +1,7 @@
 -- Keeps partitions ahead of the ids and starts a new one each day, so that history can leave by dropping a
 -- partition. Ids decide the partition, not time: with nobody running maintenance for a year nothing fails.
--- Once a day the sequence jumps to the start of the next partition; ids have gaps, order holds.
+-- Once a day the sequence jumps to the start of the next partition; ids have gaps, order holds. Making one takes
+-- the parent's exclusive lock for a moment; after half a second it is left for the next round.
 create or replace function queues.roll_partitions(_parent text, _sequence regclass, _ahead integer default 3)
 returns integer
 language plpgsql
@@ -30,9 +31,13 @@ begin
   ) < _ahead loop
     select max(p.to_id) into v_from from queues.partition p where p.parent = _parent;
     v_child := format('%s_p%s', _parent, v_from / v_width);
-    execute format(
-      'create table queues.%I partition of queues.%I for values from (%s) to (%s)',
-      v_child, _parent, v_from, v_from + v_width);
+    begin
+      execute format(
+        'create table queues.%I partition of queues.%I for values from (%s) to (%s)',
+        v_child, _parent, v_from, v_from + v_width);
+    exception when lock_not_available then
+      exit;
+    end;
     execute format('alter table queues.%I enable row level security', v_child);
     execute format('alter table queues.%I force row level security', v_child);
     execute format(
@@ -44,9 +49,11 @@ begin
   if v_current.opened_at < v_now - interval '1 day' and v_last > v_current.from_id + 1 then
     select * into v_next
     from queues.partition p where p.parent = _parent and p.from_id = v_current.to_id;
-    perform setval(_sequence, greatest(v_next.from_id, v_last), false);
-    update queues.partition p set opened_at = v_now where p.child = v_next.child;
-    update queues.partition p set closed_at = v_now where p.child = v_current.child;
+    if found then
+      perform setval(_sequence, greatest(v_next.from_id, v_last), false);
+      update queues.partition p set opened_at = v_now where p.child = v_next.child;
+      update queues.partition p set closed_at = v_now where p.child = v_current.child;
+    end if;
   end if;
   return v_made;
 end;

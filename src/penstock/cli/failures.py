@@ -1,0 +1,102 @@
+"""How an error looks to whoever typed the command: one line or one JSON document, and an exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import asdict, dataclass
+
+import typer
+
+from penstock.cli.exit_codes import Exit
+from penstock.errors import (
+    AppNotFound,
+    DatabaseNewer,
+    DatabaseUnreachable,
+    MigrationChanged,
+    NotMigrated,
+    PenstockError,
+    SchemaOutdated,
+    ServerStartFailed,
+)
+
+WrongUsage: type[Exception] = typer.BadParameter.__bases__[0]
+"""Typer's UsageError, which it does not export."""
+
+UNREACHABLE = (
+    DatabaseNewer,
+    DatabaseUnreachable,
+    MigrationChanged,
+    NotMigrated,
+    SchemaOutdated,
+    ServerStartFailed,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The keys of an error's JSON document."""
+
+    code: str
+    message: str
+    field: str | None = None
+    remedy: str | None = None
+
+    def line(self) -> str:
+        named = self.field and not re.search(rf"\b{re.escape(self.field)}\b", self.message)
+        head = self.message.rstrip(".") + (f" ({self.field})" if named else "")
+        return ". ".join(part.rstrip(".") for part in (head, self.remedy) if part) + "."
+
+
+def describe(error: BaseException) -> Shown:
+    """What is known of an error: its kind, what happened, which argument or setting, what to do."""
+    if not isinstance(error, PenstockError):
+        text = f"{type(error).__name__}: {error}".rstrip(": ")
+        return Shown("bug", text, None, "Run it again with penstock --debug … and report what that shows")
+    field = getattr(error, "field", None) or getattr(error, "variable", None)
+    if isinstance(error, AppNotFound):
+        field = "app"
+    code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
+    return Shown(code, error.message, field, error.remedy or None)
+
+
+def exit_code(error: BaseException) -> Exit:
+    if isinstance(error, UNREACHABLE):
+        return Exit.UNREACHABLE
+    return Exit.REFUSED if isinstance(error, PenstockError) else Exit.BUG
+
+
+def show(error: BaseException, *, as_json: bool) -> int:
+    """Write the error to stderr and return the exit code."""
+    _write(describe(error), as_json=as_json)
+    return exit_code(error)
+
+
+def show_usage(error: Exception, *, as_json: bool) -> int:
+    """The same for a command line that makes no sense; without --json the usage is shown too."""
+    if not as_json:
+        error.show()  # type: ignore[attr-defined]  # of Typer's UsageError
+        return Exit.USAGE
+    context = getattr(error, "ctx", None)
+    parameter = getattr(error, "param", None)
+    hint = getattr(error, "param_hint", None)
+    _write(
+        Shown(
+            code="usage",
+            message=error.format_message(),  # type: ignore[attr-defined]  # as above
+            field=getattr(parameter, "name", None) or (str(hint) if hint else None),
+            remedy=f"{context.command_path if context else 'penstock'} --help shows the usage",
+        ),
+        as_json=True,
+    )
+    return Exit.USAGE
+
+
+def warn(text: str) -> None:
+    """A line beside the result, for people."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _write(shown: Shown, *, as_json: bool) -> None:
+    warn(json.dumps({"error": asdict(shown)}) if as_json else f"error: {shown.line()}")

@@ -1,0 +1,105 @@
+"""Results go to stdout: one JSON document, a table for a terminal, or plain columns for a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from penstock.observe.formats import escape
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def document(value: Mapping[str, object], *, one_line: bool = False) -> None:
+    """One JSON document; times are ISO 8601 in UTC, durations are seconds."""
+    indent = 2 if sys.stdout.isatty() and not one_line else None
+    write(json.dumps(value, default=_plain, indent=indent, ensure_ascii=False))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str = "Nothing.") -> None:
+    """Rows for people; control characters in what tasks wrote are made visible."""
+    if not rows:
+        if sys.stdout.isatty():
+            write(empty)
+        return
+    cells = [[cell(value) for value in row] for row in rows]
+    write(_rich_table(columns, cells) if sys.stdout.isatty() else _plain_table(columns, cells))
+
+
+def facts(pairs: Mapping[str, object]) -> None:
+    """Names and values, one a line; nested values as JSON."""
+    width = max(map(len, pairs), default=0)
+    for name, value in pairs.items():
+        text = json.dumps(value, default=_plain) if isinstance(value, dict | list) else cell(value)
+        write(f"{name.ljust(width)}  {escape(text)}")
+
+
+def cell(value: object) -> str:
+    """One value as people read it."""
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:,.1f}"
+        case datetime():
+            return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+        case list() | tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return escape(str(value))
+
+
+def write(text: str) -> None:
+    """A line on stdout; a reader that left ends the command quietly."""
+    try:
+        encoding = sys.stdout.encoding or "utf-8"
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    match value:
+        case datetime():
+            return value.astimezone(UTC).isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case _:
+            return str(value)
+
+
+def _plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in (columns, *rows)
+    ]
+    return "\n".join(lines)
+
+
+def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    console = Console()
+    with console.capture() as captured:
+        console.print(drawn)
+    return captured.get().rstrip("\n")

@@ -1,0 +1,94 @@
+"""The program `penstock`: which commands there are; only the one that is called is loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from penstock.cli.exit_codes import EPILOG, Exit
+from penstock.cli.failures import WrongUsage, show, show_usage
+
+COMMANDS = {
+    "demo": "See a queue lose nothing: its own Postgres, two workers, one of them killed.",
+    "migrate": "Bring the database to the schema of this version.",
+    "worker": "Run the tasks of an app.",
+    "queue": "Look at queues, pause them, limit them.",
+    "task": "Look at tasks, cancel them, run them now.",
+    "dead": "Look at dead letters, replay or purge them.",
+    "schedule": "Look at the cron schedules, run one now.",
+    "explain": "Say why a task is where it is, and what to do about it.",
+    "doctor": "Check the database, its roles, workers and queues.",
+    "db": "The database itself: its address, psql, backup, restore, stop.",
+    "bench": "Measure enqueue and drain on this database.",
+    "version": "Print the version.",
+}
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")]
+
+
+def build(words: Sequence[str]) -> typer.Typer:
+    """The program with those commands loaded that `words` may call; the others only have a name and a line."""
+    program = typer.Typer(
+        name="penstock",
+        help="Penstock: a durable queue in Postgres that loses nothing.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )
+    program.callback()(_options)
+    for name, line in COMMANDS.items():
+        if name not in words:
+            program.command(name, help=line)(_not_loaded)
+            continue
+        module = import_module(f"penstock.cli.{name}")
+        if hasattr(module, "group"):
+            program.add_typer(module.group, name=name, help=line)
+        else:
+            program.command(name, short_help=line)(module.command)
+    return program
+
+
+def run_program() -> int:
+    """Run it on the process's arguments; whatever goes wrong ends as one line and an exit code."""
+    words = sys.argv[1:]
+    ours = words[: words.index("--")] if "--" in words else words
+    as_json = "--json" in ours
+    debug = "--debug" in ours or os.environ.get("PENSTOCK_LOG_LEVEL", "").lower() == "debug"
+    completing = "_PENSTOCK_COMPLETE" in os.environ
+    try:
+        program = build(tuple(COMMANDS) if completing else ours)
+        code = program(words, prog_name="penstock", standalone_mode=False)
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return Exit.OK
+    except WrongUsage as error:
+        return show_usage(error, as_json=as_json)
+    except Exception as error:
+        if debug:
+            raise
+        return show(error, as_json=as_json)
+    return code if isinstance(code, int) else Exit.OK
+
+
+def _options(debug: Debug = False) -> None:
+    if debug:
+        os.environ["PENSTOCK_LOG_LEVEL"] = "debug"
+
+
+def _not_loaded() -> None:
+    raise AssertionError("a command that is called is loaded")
+
+
+def _forget_stdout() -> None:
+    """The reader has gone; Python must not fail when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

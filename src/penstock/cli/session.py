@@ -1,0 +1,65 @@
+"""One command's stay at the database: finds it, starts the embedded one if need be, and leaves it as it was."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+from penstock.db.addresses import Addresses, prepare, resolve
+from penstock.db.migrator import assert_migrated
+from penstock.db.reach import reach, reaching
+from penstock.errors import DatabaseUnreachable, PenstockError
+from penstock.observe import configure
+from penstock.queue.operations import Operations
+from penstock.settings import Settings
+
+T = TypeVar("T")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run one command's coroutine; its logs are warnings and worse."""
+    configure("debug" if Settings().log_level == "debug" else "warning", "console")
+    return asyncio.run(work)
+
+
+@asynccontextmanager
+async def database(settings: Settings, *, create: bool = False) -> AsyncIterator[Addresses]:
+    """The addresses, with the embedded server up while the block runs; `create` may make a new cluster."""
+    if settings.database_url is None and not create and not (settings.data_dir / "pgdata").exists():
+        raise DatabaseUnreachable(
+            f"there is none in {settings.data_dir.absolute()}",
+            "penstock migrate makes one there; or set PENSTOCK_DATABASE_URL or PENSTOCK_DATA_DIR",
+        )
+    starting = asyncio.ensure_future(asyncio.to_thread(resolve, settings))
+    try:
+        addresses = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # The thread cannot be stopped, and what it starts must not stay behind.
+        with suppress(PenstockError):
+            await release(await starting)
+        raise
+    try:
+        yield addresses
+    finally:
+        await release(addresses)
+
+
+async def release(addresses: Addresses) -> bool:
+    """Let go; true when that stopped the embedded server."""
+    if addresses.embedded is None:
+        return False
+    return await asyncio.to_thread(addresses.embedded.release, stop_when_last=True)
+
+
+@asynccontextmanager
+async def operations() -> AsyncIterator[Operations]:
+    """The operator's calls on a migrated database; the embedded one is migrated on the way."""
+    async with database(Settings()) as addresses:
+        with reaching():
+            if addresses.embedded is not None:
+                await prepare(addresses)
+        async with reach(addresses.operator, application_name="penstock cli") as connection:
+            await assert_migrated(connection)
+            yield Operations(connection)

@@ -1,0 +1,218 @@
+"""Leases: beats keep them, silence loses them, and who lost one can close nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from tests.plugins.database import Database
+from tests.sql.queue_calls import calls, rows, sessions, value
+
+
+async def test_a_beat_renews_all_leases_of_a_worker(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue_many(3)
+        leases = await queue.claim(worker, 3)
+        for _ in range(5):
+            await queue.clock.advance(seconds=29)
+            await rows(queue.runtime, "beat", worker)
+            assert await rows(queue.runtime, "rescue") == []
+        assert len(await queue.complete(worker, *leases)) == 3
+
+
+async def test_a_silent_workers_tasks_go_to_another(database: Database) -> None:
+    async with calls(database) as queue:
+        silent = await queue.worker()
+        alive = await queue.worker(lease_seconds=3600)
+        tasks = await queue.enqueue_many(3)
+        await queue.claim(silent, 3)
+        assert await queue.lose(seconds=30) == []
+        rescued = await queue.lose(seconds=1)
+        assert sorted(row["task_id"] for row in rescued) == tasks
+        assert {(row["worker_id"], row["outcome"]) for row in rescued} == {(silent, "returned")}
+        assert sorted(await queue.claimed_ids(alive)) == tasks
+
+
+async def test_stale_worker_cannot_complete_a_reclaimed_task(database: Database) -> None:
+    async with calls(database) as queue:
+        stale, fresh = await queue.worker(), await queue.worker(lease_seconds=3600)
+        task = await queue.enqueue()
+        lost = await queue.claim_one(stale)
+        await queue.lose()
+        held = await queue.claim_one(fresh)
+        assert await queue.complete(stale, lost) == []
+        assert await queue.close("release", stale, lost) == []
+        assert await queue.close("snooze", stale, lost, [1.0]) == []
+        assert await queue.close("close_cancelled", stale, lost) == []
+        assert await value(queue.runtime, "extend", stale, lost["lease_id"], 60.0) is False
+        assert await value(queue.runtime, "holds", stale, lost["lease_id"]) is False
+        assert await queue.state(task) == "running"
+        assert await queue.complete(fresh, held) == [held["lease_id"]]
+        assert await queue.outcomes(task) == ["lost", "completed"]
+
+
+async def test_a_completion_with_the_wrong_worker_closes_nothing(database: Database) -> None:
+    async with calls(database) as queue:
+        one, other = await queue.worker(), await queue.worker()
+        await queue.enqueue()
+        lease = await queue.claim_one(one)
+        assert await queue.complete(other, lease) == []
+        assert await queue.complete(one, lease) == [lease["lease_id"]]
+        assert await queue.complete(one, lease) == []
+
+
+async def test_a_lost_lease_rolls_the_handlers_writes_back(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue()
+        lease = await queue.claim_one(worker)
+        await queue.lose()
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            async with queue.runtime.transaction():
+                written = await queue.enqueue({"written": "by the handler"})
+                await rows(queue.runtime, "complete_here", worker, lease["lease_id"])
+        assert (caught.value.sqlstate, caught.value.detail) == ("PS006", "lease_id")
+        assert caught.value.hint
+        assert await queue.count("task", f"task_id = {written}") == 0
+
+
+async def test_a_handlers_writes_and_its_close_commit_together(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        task = await queue.enqueue()
+        lease = await queue.claim_one(worker)
+        async with queue.runtime.transaction():
+            written = await queue.enqueue()
+            await rows(queue.runtime, "complete_here", worker, lease["lease_id"])
+            assert await queue.count("lease") == 1
+        assert (await queue.state(task), await queue.state(written)) == ("completed", "ready")
+
+
+async def test_rescue_leaves_a_lease_that_is_being_completed(database: Database) -> None:
+    async with calls(database) as queue, sessions(database, 1) as (closer,):
+        worker = await queue.worker()
+        tasks = await queue.enqueue_many(2)
+        closing, silent = await queue.claim(worker, 2)
+        async with closer.transaction():
+            await rows(closer, "complete_here", worker, closing["lease_id"])
+            rescued = await asyncio.wait_for(queue.lose(), 10)
+            assert [row["task_id"] for row in rescued] == [silent["task_id"]]
+        assert sorted([closing["task_id"], silent["task_id"]]) == tasks
+        assert await rows(queue.runtime, "rescue") == []
+        assert await queue.state(closing["task_id"]) == "completed"
+
+
+async def test_rescue_takes_a_lease_whose_completion_was_rolled_back(database: Database) -> None:
+    async with calls(database) as queue, sessions(database, 1) as (closer,):
+        worker = await queue.worker()
+        task = await queue.enqueue()
+        lease = await queue.claim_one(worker)
+        transaction = closer.transaction()
+        await transaction.start()
+        await rows(closer, "complete_here", worker, lease["lease_id"])
+        assert await queue.lose() == []
+        await transaction.rollback()
+        assert [row["task_id"] for row in await rows(queue.runtime, "rescue")] == [task]
+
+
+async def test_a_frozen_transaction_does_not_block_the_rescue_of_the_other_nine(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue_many(10)
+        leases = await queue.claim(worker, 10)
+        async with database.connect("admin") as frozen, frozen.transaction():
+            locked = "select from queues.lease where lease_id = $1 for update"
+            await frozen.fetch(locked, leases[4]["lease_id"])
+            assert len(await asyncio.wait_for(queue.lose(), 10)) == 9
+        assert len(await rows(queue.runtime, "rescue")) == 1
+
+
+async def test_a_worker_given_up_as_lost_is_refused_until_it_registers_again(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue()
+        await queue.lose()
+        for call in (("beat", worker), ("claim", worker, "default", 1), ("beat", 4711)):
+            with pytest.raises(asyncpg.PostgresError) as caught:
+                await rows(queue.runtime, *call)  # type: ignore[arg-type]  # a name, then its arguments
+            assert (caught.value.sqlstate, caught.value.detail) == ("PS009", "worker_id")
+            assert caught.value.hint
+        assert len(await queue.claim(await queue.worker(), 1)) == 1
+
+
+async def test_a_stopped_worker_hands_its_leases_back_uncharged(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue_many(2)
+        await queue.claim(worker, 2)
+        await rows(queue.runtime, "go_idle", worker, "default", True)
+        assert await value(queue.runtime, "stop_worker", worker) == 2
+        assert await queue.count("idle") == 0
+        leases = await queue.claim(await queue.worker(), 2)
+        assert [(lease["attempt"], lease["losses"]) for lease in leases] == [(0, 0), (0, 0)]
+        assert worker not in [row["worker_id"] for row in await rows(queue.operator, "workers")]
+
+
+async def test_a_task_past_its_own_deadline_is_taken_from_a_worker_that_still_beats(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker(lease_seconds=3600)
+        task = await queue.enqueue(time_limit=timedelta(seconds=60))
+        other = await queue.enqueue()
+        leases = await queue.claim(worker, 2)
+        assert [lease["time_limit"] for lease in leases] == [60, None]
+        assert await queue.lose(seconds=90) == []
+        assert [(row["task_id"], row["outcome"]) for row in await queue.lose(seconds=1)] == [(task, "returned")]
+        assert await queue.complete(worker, *leases) == [leases[1]["lease_id"]]
+        assert await queue.state(other) == "completed"
+
+
+async def test_a_types_time_limit_holds_for_tasks_that_bring_none(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.put_type(time_limit=timedelta(seconds=5))
+        worker = await queue.worker()
+        await queue.enqueue()
+        assert (await queue.claim_one(worker))["time_limit"] == 5
+
+
+async def test_an_extended_lease_lasts_that_long_from_now(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker(lease_seconds=3600)
+        await queue.enqueue(time_limit=timedelta(seconds=60))
+        lease = await queue.claim_one(worker)
+        await queue.clock.advance(seconds=80)
+        assert await value(queue.runtime, "extend", worker, lease["lease_id"], 100.0) is True
+        assert await queue.lose(seconds=100) == []
+        assert len(await queue.lose(seconds=1)) == 1
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await rows(queue.runtime, "extend", worker, lease["lease_id"], 0.0)
+        assert (caught.value.sqlstate, caught.value.detail) == ("PS005", "seconds")
+
+
+async def test_extending_a_lease_without_a_deadline_gives_it_none(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker(lease_seconds=3600)
+        await queue.enqueue()
+        lease = await queue.claim_one(worker)
+        assert await value(queue.runtime, "extend", worker, lease["lease_id"], 1.0) is True
+        assert await queue.lose(seconds=60) == []
+
+
+async def test_a_lease_too_short_to_beat_in_is_refused(database: Database) -> None:
+    async with calls(database) as queue:
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await queue.worker(lease_seconds=0.05)
+        assert (caught.value.sqlstate, caught.value.detail) == ("PS005", "lease_for")
+
+
+async def test_a_worker_finds_the_leases_whose_claim_it_never_heard_of(database: Database) -> None:
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue()
+        lease = await queue.claim_one(worker)
+        assert await value(queue.runtime, "open_leases", worker) == []
+        await queue.clock.advance(seconds=6)
+        assert await value(queue.runtime, "open_leases", worker) == [lease["lease_id"]]

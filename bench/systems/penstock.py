@@ -49,7 +49,7 @@ class PenstockProducer:
         await self.noop.enqueue(Payload(sent_at=sent_at))
 
     async def enqueue_many(self, count: int) -> None:
-        await self.noop.enqueue_many([Payload(sent_at=0.0) for _ in range(count)])
+        await self.noop.enqueue_many([Payload(sent_at=0.0)] * count)
 
 
 class PenstockWorker:

@@ -103,7 +103,7 @@ class Penstock:
             name=name or task_type.name,
             cron=cron,
             task_type=task_type.name,
-            payload=task_type.encode({} if payload is None else payload),
+            payload=task_type.encode([{} if payload is None else payload])[1:-1],
             timezone=timezone,
             queue=queue,
             priority=priority,

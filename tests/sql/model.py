@@ -1,7 +1,7 @@
 """What the queue promises, in plain Python: a pure model that tells what each call must do to each task.
 
-Where SQL is free to choose (which of several tasks gets a limit key's slot, which lane a claim visits first) the
-model does not choose; it takes the choice from the database and checks that it was allowed.
+Where SQL is free to choose (which of several tasks gets a limit key's slot, which lane a claim visits first)
+the model does not choose; the machine takes the choice from the database and checks that it was allowed.
 """
 
 from __future__ import annotations

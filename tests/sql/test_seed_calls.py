@@ -108,7 +108,7 @@ async def test_completing_after_the_lease_ran_out_takes_the_task_back_out(databa
         if place == "parked":
             other = await queue.enqueue(limit_key="a", priority=0)
             await queue.admin.execute("update queues.waiting set due_at = due_at + '1 second' where task_id = $1", task)
-            assert await queue.claimed_ids(await queue.worker()) == [other]
+            assert await queue.claimed_ids(await queue.worker(lease_seconds=10**8)) == [other]
             await queue.clock.advance(seconds=2)
         if place in ("parked", "keyed ready"):
             await rows(queue.runtime, "admit", await queue.admin.fetchval("select min(queue_id) from queues.queue"))

@@ -11,7 +11,9 @@ import typer
 from penstock import __version__
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
     """Print the version."""
     if as_json:
         print(json.dumps({"version": __version__, "python": platform.python_version()}))

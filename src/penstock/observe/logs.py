@@ -9,7 +9,7 @@ from penstock.observe.cleaning import clean_fields, clean_text
 from penstock.observe.formats import FIELDS, ConsoleFormat, JsonFormat
 from penstock.observe.throttle import Throttle
 
-Level = Literal["debug", "info", "warning", "error"]
+Level = Literal["debug", "info", "warning", "error", "critical"]
 Format = Literal["auto", "json", "console"]
 
 _LEVELS: Final[dict[str, int]] = {
@@ -17,6 +17,7 @@ _LEVELS: Final[dict[str, int]] = {
     "info": logging.INFO,
     "warning": logging.WARNING,
     "error": logging.ERROR,
+    "critical": logging.CRITICAL,
 }
 _FORMATS: Final = ("auto", "json", "console")
 _process_throttle: Final = Throttle()

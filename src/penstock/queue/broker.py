@@ -19,6 +19,8 @@ class Probe:
     newest: int
     snapshot_min: int
     snapshot_max: int
+    limited: bool = False
+    """The queue has a limit of its own: whenever a task ends there may be room for another."""
 
 
 @dataclass(frozen=True, slots=True)

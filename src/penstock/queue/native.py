@@ -37,7 +37,12 @@ class NativeBroker:
     async def probe(self, queue: str, lanes: Sequence[int], marks: Sequence[int]) -> Probe:
         row = (await self._claims.fetch(PROBE, queue, lanes, marks))[0]
         return Probe(
-            row["lanes"] or (), row["tickets"] or (), row["newest"], row["snapshot_min"], row["snapshot_max"]
+            row["lanes"] or (),
+            row["tickets"] or (),
+            row["newest"],
+            row["snapshot_min"],
+            row["snapshot_max"],
+            row["limited"],
         )
 
     async def next_due(self, queue: str) -> float | None:

@@ -26,9 +26,7 @@ from penstock.queue.operator_rows import (
 
 LIMITS = "select queue, scope, max_running, rate_count, extract(epoch from rate_period)::float8, rate_burst"
 PUT_LIMITS = "select queues.put_limits($1, $2, $3, $4, $5, $6, $7)"
-FILTER = (
-    "_task_ids => $1, _task_type => $2, _fingerprint => $3, _error_code => $4, _reason => $5, _died_before => $6"
-)
+FILTER = "_task_ids => $1, _task_type => $2, _fingerprint => $3, _error_code => $4, _reason => $5, _died_before => $6"
 
 
 class Operations:
@@ -139,16 +137,24 @@ class Operations:
         return [WorkerRow(*row) for row in await self._connection.fetch("select * from queues.workers()")]
 
     async def horizon_pins(self) -> list[HorizonPin]:
-        return [HorizonPin(*row) for row in await self._connection.fetch("select * from queues.horizon_pins()")]
+        return [
+            HorizonPin(*row) for row in await self._connection.fetch("select * from queues.horizon_pins()")
+        ]
 
     async def audit_invariants(self) -> list[Broken]:
-        return [Broken(*row) for row in await self._connection.fetch("select * from queues.audit_invariants()")]
+        return [
+            Broken(*row) for row in await self._connection.fetch("select * from queues.audit_invariants()")
+        ]
 
     async def dead_tuples(self) -> list[DeadTuples]:
-        return [DeadTuples(*row) for row in await self._connection.fetch("select * from queues.dead_tuples()")]
+        return [
+            DeadTuples(*row) for row in await self._connection.fetch("select * from queues.dead_tuples()")
+        ]
 
     async def partitions(self) -> list[PartitionRow]:
-        return [PartitionRow(*row) for row in await self._connection.fetch("select * from queues.partitions()")]
+        return [
+            PartitionRow(*row) for row in await self._connection.fetch("select * from queues.partitions()")
+        ]
 
     async def _document(self, call: str, task_id: int) -> dict[str, object]:
         return cast("dict[str, object]", json.loads(str(await self._connection.fetchval(call, task_id))))

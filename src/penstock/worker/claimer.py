@@ -67,6 +67,8 @@ class Claimer:
         self._admit_at = 0.0
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self.limited = False
+        """The queue has a limit of its own, so each end of a task is a reason to look again."""
         self.empty = asyncio.Event()
         """Set while the last look found nothing: a signal for tests and for draining runs."""
 
@@ -146,7 +148,9 @@ class Claimer:
         now = monotonic()
         if now - self._probe_at > PROBE_SECONDS:
             self._probe_at = now
-            self._marks.probed(await self._broker.probe(self._queue, *self._marks.safe()))
+            probe = await self._broker.probe(self._queue, *self._marks.safe())
+            self._marks.probed(probe)
+            self.limited = probe.limited
         admit = now - self._admit_at > ADMIT_SECONDS
         if admit:
             self._admit_at = now

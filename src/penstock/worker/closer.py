@@ -29,6 +29,8 @@ class Group:
     snoozed: list[tuple[Lease, float]] = field(default_factory=list)
     cancelled: list[Lease] = field(default_factory=list)
     released: list[Lease] = field(default_factory=list)
+    unanswered: set[LeaseId] = field(default_factory=set)
+    """Asked to be closed on a line that broke: they may well be closed already."""
 
     def leases(self) -> Iterator[Lease]:
         yield from self.done
@@ -44,10 +46,11 @@ class Group:
 class Closer:
     """Takes ends of runs from the slots without waiting, and closes their leases in groups."""
 
-    def __init__(self, broker: Broker, metrics: Metrics, freed: Callable[[], None]) -> None:
+    def __init__(self, broker: Broker, metrics: Metrics, closed: Callable[[bool], None]) -> None:
         self._broker = broker
         self._metrics = metrics
-        self._freed = freed
+        self._tell_closed = closed
+        """Called after each group; true when keys were freed or tasks put back."""
         self._groups: list[Group] = []
         self._wake = asyncio.Event()
         self._settled = asyncio.Event()
@@ -73,7 +76,7 @@ class Closer:
 
     def noted(self, lease: Lease) -> None:
         """Count a run that closed its own lease in a transaction."""
-        self._count([lease], [lease.lease_id], "success")
+        self._count(self.group, [lease], [lease.lease_id], "success")
 
     def pending(self) -> set[LeaseId]:
         """The leases that are handed in and not yet closed."""
@@ -110,6 +113,7 @@ class Closer:
                     await self._close(group)
                 except CONNECTION_LOST as error:
                     log.throttled("database_lost", duty="closer", error=error)
+                    group.unanswered.update(lease.lease_id for lease in group.leases())
                     await asyncio.sleep(0.05)
                     self._wake.set()
                 except Exception as error:  # noqa: BLE001  # kept and tried again; it is logged
@@ -124,7 +128,7 @@ class Closer:
             batch = group.done[:LARGEST_GROUP]
             closed = await self._broker.complete(group.worker_id, [lease.lease_id for lease in batch])
             del group.done[: len(batch)]
-            self._count(batch, closed, "success")
+            self._count(group, batch, closed, "success")
         if group.failed:
             failures = group.failed[:LARGEST_GROUP]
             verdicts = await self._broker.fail(group.worker_id, [failure for _, failure in failures])
@@ -133,27 +137,27 @@ class Closer:
             for verdict in verdicts:
                 lease, failure = leases[verdict.lease_id]
                 self._failed(group.worker_id, lease, failure, verdict.outcome, str(verdict.retry_at))
-            self._freed()
+            self._tell_closed(True)
         if group.snoozed:
             snoozes = group.snoozed[:LARGEST_GROUP]
             ids = [lease.lease_id for lease, _ in snoozes]
             closed = await self._broker.snooze(group.worker_id, ids, [seconds for _, seconds in snoozes])
             del group.snoozed[: len(snoozes)]
-            self._count([lease for lease, _ in snoozes], closed, "snoozed")
-            self._freed()
+            self._count(group, [lease for lease, _ in snoozes], closed, "snoozed")
+            self._tell_closed(True)
         if group.cancelled:
             batch = group.cancelled[:LARGEST_GROUP]
             closed = await self._broker.cancelled(group.worker_id, [lease.lease_id for lease in batch])
             del group.cancelled[: len(batch)]
-            self._count(batch, closed, "cancelled")
+            self._count(group, batch, closed, "cancelled")
         if group.released:
             batch = group.released[:LARGEST_GROUP]
             await self._broker.release(group.worker_id, [lease.lease_id for lease in batch])
             del group.released[: len(batch)]
 
-    def _count(self, batch: Sequence[Lease], closed: Sequence[LeaseId], status: str) -> None:
+    def _count(self, group: Group, batch: Sequence[Lease], closed: Sequence[LeaseId], status: str) -> None:
         if len(closed) < len(batch):
-            kept = set(closed)
+            kept = set(closed) | group.unanswered
             lost = [lease for lease in batch if lease.lease_id not in kept]
             batch = [lease for lease in batch if lease.lease_id in kept]
             self._metrics.lost(len(lost))
@@ -163,10 +167,10 @@ class Closer:
                 )
         for task_type, count in Counter(lease.task_type for lease in batch).items():
             self._metrics.completed(task_type, status, count)  # type: ignore[arg-type]  # the callers name a Status
+        group.unanswered.clear()
         self._closed += len(batch)
         self.total += len(batch)
-        if any(lease.held for lease in batch):
-            self._freed()
+        self._tell_closed(any(lease.held for lease in batch))
 
     def _failed(
         self, worker_id: WorkerId, lease: Lease, failure: Failure, outcome: str, retry_at: str

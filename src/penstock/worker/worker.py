@@ -67,7 +67,7 @@ class Worker:
         self._errands = SteadyConnection(runtime_url, application_name="penstock duties")
         self._calls = DutyCalls(self._errands)
         self._broker = NativeBroker(self._claims, self._closes)
-        self._closer = Closer(self._broker, self.metrics, self._wake_all)
+        self._closer = Closer(self._broker, self.metrics, self._closed)
         self._slots: dict[str, Slots] = {}
         self._claimers: dict[str, Claimer] = {}
         self._by_number: dict[str, Claimer] = {}
@@ -185,6 +185,11 @@ class Worker:
                         server_settings={"idle_in_transaction_session_timeout": frozen},
                     )
         return self._pool
+
+    def _closed(self, freed: bool) -> None:
+        for claimer in self._claimers.values():
+            if freed or claimer.limited:
+                claimer.wake()
 
     def _wake_all(self) -> None:
         for claimer in self._claimers.values():

@@ -1,0 +1,23 @@
+"""The state machine is worth its time: it finds each of these mistakes, and none in the real functions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.plugins.database import Database
+from tests.sql.broken_variants import VARIANTS, Variant
+from tests.sql.queue_machine import QueueMachine, opened
+from tests.sql.test_state_machine import SETTINGS
+
+BUDGET = settings(SETTINGS, max_examples=60, phases=[Phase.generate], print_blob=False)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_the_state_machine_finds(database: Database, variant: Variant) -> None:
+    with opened(database.admin_url) as session:
+        session.execute(variant.text())
+        with pytest.raises(AssertionError) as found:
+            run_state_machine_as_test(lambda: QueueMachine(session), settings=BUDGET)
+    assert str(found.value)

@@ -1,4 +1,4 @@
-"""Penstock brings documents from wherever a company keeps them through one durable Postgres queue into an index."""
+"""Penstock brings documents from wherever a company keeps them through one durable queue into an index."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a name when it is first asked for: `penstock --help` needs none of them, and together they take 0.4 s."""
+    """Load a name when it is first asked for: `penstock --help` needs none, and together they take 0.4 s."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

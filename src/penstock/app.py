@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Protocol, Self, TypeVar, overload
 
@@ -47,6 +47,7 @@ class Penstock:
         self.registry = Registry()
         self._addresses: Addresses | None = None
         self._pool: Pool | None = None
+        self._producers: Pool | None = None
 
     def task(
         self,
@@ -81,7 +82,7 @@ class Penstock:
 
         def declare(handler: Handler) -> TaskType[Any]:
             named = name or str(getattr(handler, "__name__", ""))
-            task_type: TaskType[Any] = TaskType(named, handler, options, self.transaction)
+            task_type: TaskType[Any] = TaskType(named, handler, options, self._producer)
             self.registry.add(task_type)
             return task_type
 
@@ -125,8 +126,13 @@ class Penstock:
         addresses = await asyncio.to_thread(resolve, self.settings)
         if addresses.embedded is not None:
             await prepare(addresses)
+        size = self.settings.pool_size
         self._pool = await create_pool(
-            addresses.runtime, application_name="penstock app", min_size=0, max_size=self.settings.pool_size
+            addresses.runtime, application_name="penstock app", min_size=0, max_size=size
+        )
+        # An enqueue on its own is one call on one of these: no BEGIN, no COMMIT, no reset.
+        self._producers = await create_pool(
+            addresses.runtime, application_name="penstock enqueue", min_size=0, max_size=size, tidy=False
         )
         self._addresses = addresses
         try:
@@ -144,9 +150,10 @@ class Penstock:
 
     async def close(self) -> None:
         """Let go of the connections; the embedded server stops when nobody else holds it."""
-        pool, self._pool = self._pool, None
+        pools = [pool for pool in (self._pool, self._producers) if pool is not None]
+        self._pool = self._producers = None
         addresses, self._addresses = self._addresses, None
-        if pool is not None:
+        for pool in pools:
             await pool.close()
         if addresses is not None and addresses.embedded is not None:
             await asyncio.to_thread(addresses.embedded.release, stop_when_last=True)
@@ -165,6 +172,11 @@ class Penstock:
             raise InvalidArgument("the app is not open", "app", "Write: async with app: …")
         async with self._pool.acquire() as connection, connection.transaction():
             yield connection
+
+    def _producer(self) -> AbstractAsyncContextManager[Connection]:
+        if self._producers is None:
+            raise InvalidArgument("the app is not open", "app", "Write: async with app: …")
+        return self._producers.acquire()
 
     def worker(
         self,

@@ -248,7 +248,7 @@ class NotAllowed(PenstockError):
     def __init__(self, reason: str) -> None:
         super().__init__(
             f"This login may not do that: {reason}",
-            "Set PENSTOCK_OPERATOR_URL to a login that is a member of service_role, penstock_api and penstock_reader",
+            "Set PENSTOCK_OPERATOR_URL to a login in service_role, penstock_api and penstock_reader",
         )
         self.reason = reason
         self.args = (reason,)

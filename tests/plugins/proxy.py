@@ -35,6 +35,7 @@ class Proxy:
         self._flowing.set()
         self._lines: set[_Line] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._cut_after: bytes | None = None
 
     @property
     def mode(self) -> Mode:
@@ -50,6 +51,10 @@ class Proxy:
         if mode is Mode.CLOSE:
             for line in list(self._lines):
                 line.cut()
+
+    def cut_after(self, answer: str) -> None:
+        """Cut the line on which the server next says this, instead of passing it on."""
+        self._cut_after = answer.encode()
 
     def url(self, through: str) -> str:
         """The address with this proxy instead of the server."""
@@ -93,6 +98,10 @@ class Proxy:
                 await self._flowing.wait()
                 if self._mode is Mode.BLACK_HOLE:
                     line.lost = True
+                if self._cut_after is not None and writer is line.here and self._cut_after in data:
+                    self._cut_after = None
+                    line.cut()
+                    return
                 if not line.lost:
                     writer.write(data)
                     await writer.drain()
@@ -120,6 +129,7 @@ class _Line:
         here: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         there: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
+        self.here = here[1]
         self._writers = (here[1], there[1])
         self.lost = False
 

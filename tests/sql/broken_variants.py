@@ -95,8 +95,8 @@ VARIANTS = (
         "cancel_task",
         (
             (
-                "delete from queues.ready r where r.lane = v_lane and r.seq = _task_id and r.task_id = _task_id;",
-                "perform 1 from queues.ready r where r.lane = v_lane and r.seq = _task_id;",
+                "delete from queues.ready r where r.lane = v_lane and r.seq = _task_id",
+                "perform 1 from queues.ready r where r.lane = v_lane and r.seq = _task_id",
             ),
         ),
     ),

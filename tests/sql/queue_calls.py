@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from penstock.db import Connection, Record
@@ -85,7 +85,8 @@ class Calls:
         return claimed[0]
 
     async def claimed_ids(self, worker: int, limit: int = 100, queue: str = "default") -> list[int]:
-        return [lease["task_id"] for lease in await self.claim(worker, limit, queue)]
+        """The tasks of one claim by their ids; within a claim no order is promised."""
+        return sorted(lease["task_id"] for lease in await self.claim(worker, limit, queue))
 
     async def complete(self, worker: int, *leases: Record) -> list[int]:
         return cast(
@@ -156,14 +157,15 @@ class Calls:
 
 
 @asynccontextmanager
-async def calls(database: Database) -> AsyncIterator[Calls]:
-    """One connection a role, a clock that stands still, and the task type `job`."""
+async def calls(database: Database, *, real_time: bool = False) -> AsyncIterator[Calls]:
+    """One connection a role, the task type `job`, and, unless told otherwise, a clock that stands still."""
     async with (
         database.connect("admin") as admin,
         database.connect("runtime") as runtime,
         database.connect("operator") as operator,
     ):
-        queue = Calls(runtime, operator, admin, await Clock.install(admin))
+        clock = Clock(admin, datetime.now(UTC)) if real_time else await Clock.install(admin)
+        queue = Calls(runtime, operator, admin, clock)
         await queue.put_type()
         yield queue
 

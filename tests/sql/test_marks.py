@@ -45,6 +45,22 @@ async def test_a_producer_that_commits_late_is_found_from_the_safe_mark(database
         assert passes(third, second)
 
 
+async def test_the_only_producer_of_a_quiet_system_is_not_passed_while_it_takes_its_time(database: Database) -> None:
+    async with calls(database) as queue, sessions(database, 1) as (producer,):
+        worker = await queue.worker()
+        await queue.enqueue()
+        (lane,) = (await probe(queue.runtime))["lanes"]
+        await queue.complete(worker, await queue.claim_one(worker))
+        async with producer.transaction():
+            late = await value(producer, "enqueue", "job", {})
+            probes = [await probe(queue.runtime) for _ in range(5)]
+            assert all(seen["newest"] > late for seen in probes)
+            assert not any(passes(later, earlier) for later in probes[1:] for earlier in probes if later != earlier)
+        last = await probe(queue.runtime)
+        assert last["lanes"] == [lane]
+        assert all(passes(last, earlier) for earlier in probes)
+
+
 async def test_a_pinned_reader_does_not_stop_the_safe_mark(database: Database) -> None:
     async with calls(database) as queue, sessions(database, 1) as (reader,):
         await queue.enqueue_many(10)

@@ -14,7 +14,7 @@ from tests.sql.queue_machine import QueueMachine, opened
 LONG = 20 if os.environ.get("PENSTOCK_CHAOS_LONG") else 1
 
 SETTINGS = settings(
-    max_examples=40 * LONG,
+    max_examples=80 * LONG,
     stateful_step_count=40,
     derandomize=True,
     database=None,

@@ -13,7 +13,7 @@ from penstock.errors import AppNotFound, PenstockError
 
 
 def load_app(target: str) -> Penstock:
-    """Import the app; a function without parameters that returns one will do too. AppNotFound says what is wrong."""
+    """Import the app, or call the function that returns it; AppNotFound says what is wrong."""
     name, _, path = target.partition(":")
     if not name:
         raise AppNotFound(target, "it names no module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 from enum import StrEnum
 from pathlib import Path
@@ -69,11 +70,11 @@ def psql(
             address, environment = for_libpq(role.of(addresses))
             program = find_program("psql", addresses, system_first=True)
             # Not exec: the embedded server is let go of, and perhaps stopped, when psql ends.
-            child = await asyncio.to_thread(
+            return await asyncio.to_thread(
                 _run, [str(program), f"--dbname={address}", *(arguments or ())], environment
             )
-            return child
 
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is psql's: it cancels a query
     raise typer.Exit(run(call()))
 
 

@@ -33,6 +33,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: st
     write(_rich_table(columns, cells) if sys.stdout.isatty() else _plain_table(columns, cells))
 
 
+def records(columns: Sequence[str], rows: Sequence[object], *, empty: str = "Nothing.") -> None:
+    """A table of these fields of the rows."""
+    table(columns, [[getattr(row, name) for name in columns] for row in rows], empty=empty)
+
+
 def facts(pairs: Mapping[str, object]) -> None:
     """Names and values, one a line; nested values as JSON."""
     width = max(map(len, pairs), default=0)
@@ -58,11 +63,11 @@ def cell(value: object) -> str:
             return escape(str(value))
 
 
-def write(text: str) -> None:
+def write(text: str, *, end: str = "\n") -> None:
     """A line on stdout; a reader that left ends the command quietly."""
     try:
         encoding = sys.stdout.encoding or "utf-8"
-        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+        print(text.encode(encoding, "backslashreplace").decode(encoding), end=end, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None

@@ -33,7 +33,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug 
 
 
 def build(words: Sequence[str]) -> typer.Typer:
-    """The program with those commands loaded that `words` may call; the others only have a name and a line."""
+    """The program with those commands loaded that `words` may call; of the others only name and line."""
     program = typer.Typer(
         name="penstock",
         help="Penstock: a durable queue in Postgres that loses nothing.",

@@ -1,4 +1,4 @@
-"""One command's stay at the database: finds it, starts the embedded one if need be, and leaves it as it was."""
+"""One command's stay at the database: find it, start the embedded one if need be, leave it as it was."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from penstock.db.addresses import Addresses, prepare, resolve
+from penstock.db.embedded import EmbeddedServer
 from penstock.db.migrator import assert_migrated
 from penstock.db.reach import reach, reaching
 from penstock.errors import DatabaseUnreachable, PenstockError
@@ -32,25 +33,26 @@ async def database(settings: Settings, *, create: bool = False) -> AsyncIterator
             f"there is none in {settings.data_dir.absolute()}",
             "penstock migrate makes one there; or set PENSTOCK_DATABASE_URL or PENSTOCK_DATA_DIR",
         )
+    stays = settings.database_url is None and await asyncio.to_thread(
+        EmbeddedServer(settings.data_dir).left_running
+    )
     starting = asyncio.ensure_future(asyncio.to_thread(resolve, settings))
     try:
         addresses = await asyncio.shield(starting)
     except asyncio.CancelledError:
         # The thread cannot be stopped, and what it starts must not stay behind.
         with suppress(PenstockError):
-            await release(await starting)
+            await _release(await starting, stays=stays)
         raise
     try:
         yield addresses
     finally:
-        await release(addresses)
+        await _release(addresses, stays=stays)
 
 
-async def release(addresses: Addresses) -> bool:
-    """Let go; true when that stopped the embedded server."""
-    if addresses.embedded is None:
-        return False
-    return await asyncio.to_thread(addresses.embedded.release, stop_when_last=True)
+async def _release(addresses: Addresses, *, stays: bool) -> None:
+    if addresses.embedded is not None:
+        await asyncio.to_thread(addresses.embedded.release, stop_when_last=not stays)
 
 
 @asynccontextmanager

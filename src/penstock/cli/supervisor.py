@@ -1,4 +1,4 @@
-"""Several worker processes under one: passes signals on, restarts what crashes, ends with a common exit code."""
+"""Several worker processes under one: pass signals on, restart what crashes, end with one exit code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Supervised:
 def supervise(
     processes: int, words: Sequence[str], *, metrics_port: int | None, until_empty: bool
 ) -> Supervised:
-    """Run the same command in `processes` children until they are told to stop or, `until_empty`, are done."""
+    """Run the same command in `processes` children until told to stop or, `until_empty`, all are done."""
     return asyncio.run(_Supervisor(words, metrics_port, until_empty).run(processes))
 
 

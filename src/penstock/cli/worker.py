@@ -52,8 +52,8 @@ def command(
 ) -> None:
     """Run the tasks of an app.
 
-    SIGTERM or Ctrl-C stops it in order within PENSTOCK_GRACE_SECONDS; a second one hands everything back at once.
-    Logs go to stderr.
+    SIGTERM or Ctrl-C stops it in order within PENSTOCK_GRACE_SECONDS; a second one hands everything back
+    at once. Logs go to stderr.
     """
     if ends_with_parent:
         _end_with_parent()

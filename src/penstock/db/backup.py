@@ -23,33 +23,44 @@ Progress = Callable[[int], None]
 
 
 async def back_up(addresses: Addresses, target: Path, *, force: bool, progress: Progress) -> int:
-    """Dump the database into a file of pg_dump's custom format and return its size; it appears when it is whole."""
+    """Dump everything in pg_dump's custom format and return the size; the file appears when it is whole."""
+    partial = _partial(target, force=force)
+    try:
+        url, environment = for_libpq(addresses.admin)
+        program = find_program("pg_dump", addresses)
+        command = [str(program), "--format=custom", "--no-password", f"--file={partial}", f"--dbname={url}"]
+        await _run(command, environment, lambda: progress(partial.stat().st_size))
+        return await asyncio.to_thread(_put, partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _partial(target: Path, *, force: bool) -> Path:
+    """An empty private file beside the target."""
     if target.exists() and not force:
         raise InvalidArgument(f"{target} exists", "file", "Name another file, or add --force to replace it")
     if not target.parent.is_dir():
         raise InvalidArgument(f"there is no folder {target.parent}", "file", "Make the folder first")
-    program = find_program("pg_dump", addresses)
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
     except OSError as error:
         raise InvalidArgument(f"{target} cannot be written: {error.strerror}", "file") from error
-    partial = Path(name)
-    try:
-        url, environment = for_libpq(addresses.admin)
-        command = [str(program), "--format=custom", "--no-password", f"--file={partial}", f"--dbname={url}"]
-        await _run(command, environment, lambda: progress(partial.stat().st_size))
-        os.fsync(descriptor)
-        size = partial.stat().st_size
-        partial.replace(target)
-        return size
-    finally:
-        os.close(descriptor)
-        partial.unlink(missing_ok=True)
+    os.close(descriptor)
+    return Path(name)
+
+
+def _put(partial: Path, target: Path) -> int:
+    """Give the finished file its name, after it is safe on disk."""
+    with partial.open("rb") as file:
+        os.fsync(file.fileno())
+    size = partial.stat().st_size
+    partial.replace(target)
+    return size
 
 
 async def restore(addresses: Addresses, source: Path) -> None:
     """Fill an empty database from such a file, in one transaction, then migrate it to this version."""
-    if not source.is_file():
+    if not await asyncio.to_thread(source.is_file):
         raise InvalidArgument(
             f"there is no file {source}", "file", "Name a file that penstock db backup wrote"
         )
@@ -59,7 +70,7 @@ async def restore(addresses: Addresses, source: Path) -> None:
             raise InvalidArgument(
                 "the database is not empty",
                 "database",
-                "Restore into a new one: set PENSTOCK_DATA_DIR to an empty folder, or createdb another and name it",
+                "Set PENSTOCK_DATA_DIR to an empty folder, or create another database and name that",
             )
         await ensure_roles(connection, Ledger({}, {}), load())
     url, environment = for_libpq(addresses.admin)

@@ -58,8 +58,13 @@ async def create_pool(
     server_settings: Mapping[str, str] | None = None,
     timeout: float = 10,
     statement_cache_size: int = 100,
+    tidy: bool = True,
 ) -> Pool:
-    """Open a pool of such connections."""
+    """Open a pool of such connections.
+
+    `tidy` resets a connection's session when it comes back, at the price of one more question; only borrowers
+    that leave nothing behind (one call, no settings) may do without.
+    """
     return await asyncpg.create_pool(
         url,
         min_size=min(min_size, max_size),
@@ -68,6 +73,7 @@ async def create_pool(
         statement_cache_size=statement_cache_size,
         server_settings={**(server_settings or {}), "application_name": application_name},
         init=_watch_peer,
+        reset=None if tidy else _leave_as_is,
     )
 
 
@@ -117,6 +123,10 @@ async def assert_safe_role(connection: Connection) -> None:
         raise UnsafeRole(row["rolname"], "bypasses row security")
     if row["owner"] is not None:
         raise UnsafeRole(row["rolname"], f"is a member of {row['owner']}, the owner of the tables")
+
+
+async def _leave_as_is(_connection: Connection) -> None:
+    """For a pool whose borrowers leave nothing behind."""
 
 
 async def _watch_peer(connection: Connection) -> None:

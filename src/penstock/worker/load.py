@@ -1,34 +1,54 @@
-"""How fast a queue's tasks come: decides between waiting for NOTIFY and polling closely."""
+"""How fast a queue's tasks come: decides how far to read ahead, and between NOTIFY and polling closely."""
 
 from __future__ import annotations
 
 from time import monotonic
 
-WINDOW = 0.02
-FAST = 1_000.0
-"""Tasks a second above which a worker stays awake: a NOTIFY in each commit would cost the producers."""
+FAST = 250.0
+"""Tasks a second above which a worker stays awake and polls: NOTIFY serialises the producers' commits."""
 
 
-class Load:
-    """A rate over windows of 20 ms."""
+class Rate:
+    """Tasks a second over windows of one length."""
 
-    def __init__(self) -> None:
+    def __init__(self, window: float) -> None:
+        self._window = window
         self._since = monotonic()
         self._count = 0
-        self.rate = 0.0
+        self._rate = 0.0
 
     def took(self, count: int) -> None:
         self._count += count
         self._turn()
 
     @property
-    def fast(self) -> bool:
+    def value(self) -> float:
         self._turn()
-        return self.rate > FAST
+        return self._rate
 
     def _turn(self) -> None:
         passed = monotonic() - self._since
-        if passed >= WINDOW:
-            self.rate = self._count / passed
+        if passed >= self._window:
+            self._rate = self._count / passed
             self._count = 0
             self._since += passed
+
+
+class Load:
+    """A short window follows a burst within milliseconds; a long one does not take a hiccup for a flood."""
+
+    def __init__(self) -> None:
+        self._now = Rate(0.02)
+        self._lately = Rate(0.2)
+
+    def took(self, count: int) -> None:
+        self._now.took(count)
+        self._lately.took(count)
+
+    @property
+    def rate(self) -> float:
+        return self._now.value
+
+    @property
+    def fast(self) -> bool:
+        return self._lately.value > FAST or self._now.value > 8 * FAST

@@ -74,7 +74,7 @@ class Worker:
         self._heartbeat: Heartbeat | None = None
         self._listener: Listener | None = None
         self._duties: list[Duty] = []
-        self._registering = asyncio.Lock()
+        self._reregistering: asyncio.Task[None] | None = None
         self._stopping = False
         self._pool: Pool | None = None
         self._pool_lock = asyncio.Lock()
@@ -132,6 +132,9 @@ class Worker:
         """Stop claiming, finish or hand back within the grace without charging an attempt, deregister."""
         self._stopping = True
         grace = self._settings.grace_seconds if grace is None else grace
+        if self._reregistering is not None:
+            self._reregistering.cancel()
+            await asyncio.wait([self._reregistering])
         for claimer in self._claimers.values():
             await claimer.stop()
         for duty in self._duties:
@@ -218,23 +221,25 @@ class Worker:
 
     def _given_up(self) -> None:
         """We were silent for longer than a lease: drop what we hold and start anew under a new id."""
-        if not self._stopping and not self._registering.locked():
-            log.warning(
-                "worker_given_up", worker_id=self.registration.worker_id if self.registration else None
-            )
-            asyncio.get_running_loop().create_task(self._reregister())
+        if self._stopping or (self._reregistering is not None and not self._reregistering.done()):
+            return
+        log.warning(
+            "worker_given_up", worker_id=self.registration.worker_id if self.registration else None
+        )
+        self._reregistering = asyncio.get_running_loop().create_task(
+            self._reregister(), name="penstock-reregister"
+        )
 
     async def _reregister(self) -> None:
-        async with self._registering:
-            if self._heartbeat is not None:
-                await self._heartbeat.stop()
-            while not self._stopping:
-                try:
-                    await self._register()
-                    return
-                except Exception as error:  # noqa: BLE001  # tried until it works or we stop
-                    log.throttled("registering_failed", error=error)
-                    await asyncio.sleep(0.5)
+        if self._heartbeat is not None:
+            await self._heartbeat.stop()
+        while True:
+            try:
+                await self._register()
+                return
+            except Exception as error:  # noqa: BLE001  # tried until it works or we stop
+                log.throttled("registering_failed", error=error)
+                await asyncio.sleep(0.5)
 
     async def _register(self) -> None:
         settings = self._settings

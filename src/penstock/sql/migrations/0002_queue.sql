@@ -123,7 +123,7 @@ create table queues.attempt (
   attempt smallint not null
 ) partition by range (attempt_id);
 create index attempt_task_id_idx on queues.attempt using brin (task_id) with (pages_per_range = 32, autosummarize = on);
-create index attempt_closed_at_idx on queues.attempt using brin (closed_at) with (pages_per_range = 32, autosummarize = on);
+create index attempt_id_idx on queues.attempt using brin (attempt_id) with (pages_per_range = 32, autosummarize = on);
 
 create table queues.error (
   error_id bigint not null default nextval('queues.error_id_seq'),

@@ -13,6 +13,7 @@ declare
   v_row record;
   v_now timestamptz := internal.clock();
   v_key bytea;
+  v_lane bigint;
 begin
   select * into v_task from queues.find_task(_task_id);
   if not found then
@@ -94,6 +95,9 @@ begin
     select 'key_rate', format('The rate of its key is spent; the next start is at %s.', w.due_at),
       format('penstock queue limits %s', v_queue.queue_name)
     from queues.waiting w where w.wake_key = v_key;
+    return query
+    select 'admission', 'Its key was freed and waits to be handed over.', 'Nothing to do; a live worker does it at once.'
+    where exists (select from queues.freed f where f.key = v_key);
   end if;
 
   if v_state = 'ready' then
@@ -115,16 +119,23 @@ begin
         v_queue.rate_period, v_queue.rate_burst) r
       where r.room = 0;
     end if;
+    v_lane := internal.lane(v_task.queue_id, v_task.priority + 1, v_task.tenant_id);
     return query
     select 'in_line', format('It is ready; %s%s tasks of its lane are before it.',
       least(c.ahead, 10000), case when c.ahead > 10000 then ' or more' else '' end),
       'It runs when they are done; more workers or concurrency make that sooner.'
     from (
+      -- Its ticket is its id, unless it was admitted or returned.
+      select o.lane, o.seq from queues.ready o where o.lane = v_lane and o.seq = _task_id
+      union all
+      select o.lane, o.seq from queues.ready o
+      where o.lane in (v_lane, internal.return_lane(v_lane)) and o.task_id = _task_id and o.seq <> _task_id
+      limit 1
+    ) ticket
+    cross join lateral (
       select count(*) as ahead
       from (
-        select from queues.ready r
-        where r.lane = internal.lane(v_task.queue_id, v_task.priority + 1, v_task.tenant_id) and r.seq < _task_id
-        limit 10001
+        select from queues.ready r where r.lane = ticket.lane and r.seq < ticket.seq limit 10001
       ) b
     ) c;
   end if;

@@ -1,5 +1,5 @@
 -- Tasks in one state (running, ready, waiting, parked, dead, or an outcome), newest last for pending ones and
--- newest first for ended ones.
+-- newest first for ended ones (of the last million ends).
 create or replace function queues.list_tasks(
   _state text default 'running', _queue text default null, _task_type text default null, _limit integer default 50
 )
@@ -40,6 +40,7 @@ begin
     (select a.task_id, a.attempt, a.closed_at, a.worker_id, -a.attempt_id
     from queues.attempt a
     where a.outcome = (select o.name from unnest(enum_range(null::queues.outcome)) as o (name) where o.name::text = _state)
+      and a.attempt_id > (select s.last_value - 1000000 from queues.lease_id_seq s)
     order by a.attempt_id desc limit case when _queue is null and _task_type is null then _limit end)
   ) s
   cross join lateral (

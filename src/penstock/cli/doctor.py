@@ -1,0 +1,96 @@
+"""`penstock doctor`: checks the database, its roles, workers and queues, with a remedy for each finding."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from penstock.cli import output
+from penstock.cli.checks import Check, Patience, look
+from penstock.cli.exit_codes import Exit
+from penstock.cli.session import database, run
+from penstock.db.addresses import Addresses
+from penstock.db.connect import assert_safe_role
+from penstock.db.doctor_queries import ServerFacts, read_facts
+from penstock.db.migrator import assert_migrated, status
+from penstock.db.reach import reach
+from penstock.errors import NotAllowed, PenstockError
+from penstock.queue.operations import Operations
+from penstock.settings import Settings
+
+OLDEST_SERVER = 150_000
+NAME = "penstock doctor"
+
+Old = Annotated[float, typer.Option("--old-seconds", min=0, help="A ready task may wait so long.")]
+Pinned = Annotated[
+    float, typer.Option("--pinned-seconds", min=0, help="A transaction may stay open so long.")
+]
+
+
+def command(old_seconds: Old = 300, pinned_seconds: Pinned = 60, as_json: output.AsJson = False) -> None:
+    """Check the database, its roles, workers and queues; exits 4 when a check fails."""
+    checks = run(_examine(Patience(old_seconds, pinned_seconds)))
+    healthy = all(check.status != "fail" for check in checks)
+    if as_json:
+        output.document({"healthy": healthy, "checks": checks})
+    else:
+        for check in checks:
+            output.write(f"{check.status:<5} {check.check:<14} {output.cell(check.message)}")
+            if check.remedy:
+                output.write(f"{'':<21}→ {output.cell(check.remedy)}")
+    if not healthy:
+        raise typer.Exit(Exit.UNHEALTHY)
+
+
+async def _examine(patience: Patience) -> list[Check]:
+    checks: list[Check] = []
+    try:
+        async with database(Settings()) as addresses:
+            # The operator's login may not exist before the first migration.
+            checks.append(await _migrations(addresses))
+            migrated = checks[-1].status == "ok"
+            async with reach(
+                addresses.operator if migrated else addresses.admin, application_name=NAME
+            ) as line:
+                facts = await read_facts(line)
+                checks[:0] = [Check("reachable", "ok", f"as {facts.login}"), _version(facts)]
+                if migrated:
+                    checks.append(await _runtime_role(addresses))
+                    checks.extend([check async for check in look(Operations(line), facts, patience)])
+    except PenstockError as error:
+        name = "checks" if checks and checks[0].check == "reachable" else "reachable"
+        checks.append(Check(name, "fail", error.message, error.remedy))
+    return checks
+
+
+def _version(facts: ServerFacts) -> Check:
+    if facts.version_number < OLDEST_SERVER:
+        return Check(
+            "version", "fail", f"Postgres {facts.version} is too old", "Move to Postgres 15 or newer"
+        )
+    return Check("version", "ok", f"Postgres {facts.version}")
+
+
+async def _migrations(addresses: Addresses) -> Check:
+    remedy = "Run: penstock migrate"
+    try:
+        async with reach(addresses.admin, application_name=NAME) as connection:
+            found = await status(connection)
+    except NotAllowed:
+        async with reach(addresses.operator, application_name=NAME) as connection:
+            await assert_migrated(connection)
+        return Check("migrations", "ok", "current; functions are compared when PENSTOCK_ADMIN_URL is set")
+    if found.pending:
+        return Check("migrations", "fail", f"{len(found.pending)} files are pending", remedy)
+    return Check("migrations", "ok", f"version {found.database_version}")
+
+
+async def _runtime_role(addresses: Addresses) -> Check:
+    try:
+        async with reach(addresses.runtime, application_name=NAME) as connection:
+            await assert_safe_role(connection)
+            login: str = await connection.fetchval("select session_user::text")
+    except PenstockError as error:
+        return Check("role", "fail", error.message, error.remedy)
+    return Check("role", "ok", f"{login} is bound by row security")

@@ -1,0 +1,130 @@
+"""`penstock task`: show, list, cancel, retry."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from penstock.cli import output
+from penstock.cli.exit_codes import Exit
+from penstock.cli.failures import describe, warn
+from penstock.cli.session import operations, run
+from penstock.errors import InvalidMove, PenstockError, Refused
+from penstock.queue.operations import Operations
+from penstock.queue.operator_rows import DeadFilter
+
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+LARGEST_ID = 2**63 - 1
+TaskId = Annotated[int, typer.Argument(metavar="ID", min=1, max=LARGEST_ID)]
+TaskIds = Annotated[list[int], typer.Argument(metavar="ID…", min=1, max=LARGEST_ID)]
+State = Annotated[
+    str,
+    typer.Option(help="running, ready, waiting, parked, dead, or an outcome such as completed or failed."),
+]
+Queue = Annotated[str | None, typer.Option(help="Only this queue.")]
+Type = Annotated[str | None, typer.Option(help="Only this task type.")]
+Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
+Why = Annotated[str | None, typer.Option(help="What to remember as the reason.")]
+
+REMEDIES = {
+    "running": "Wait for it, or cancel it: penstock task cancel {id}",
+    "ready": "It runs when its turn comes: penstock explain {id}",
+    "parked": "It starts when its key is free: penstock explain {id}",
+}
+
+
+@group.command("show")
+def show(task_id: TaskId, as_json: output.AsJson = False) -> None:
+    """All there is to know about one task: state, attempts, errors, payload."""
+
+    async def call() -> dict[str, object]:
+        async with operations() as calls:
+            return await calls.show_task(task_id)
+
+    found = run(call())
+    output.document(found) if as_json else output.facts(found)
+
+
+@group.command("list")
+def list_tasks(
+    state: State = "running",
+    queue: Queue = None,
+    task_type: Annotated[str | None, typer.Option("--type", help="Only this task type.")] = None,
+    limit: Limit = 50,
+    as_json: output.AsJson = False,
+) -> None:
+    """Tasks in one state."""
+
+    async def call() -> Sequence[object]:
+        async with operations() as calls:
+            if queue is not None:
+                await calls.stats(queue)
+            return await calls.list_tasks(state, queue, task_type, limit)
+
+    rows = run(call())
+    columns = ("task_id", "task_type", "queue", "state", "attempt", "enqueued_at", "at", "worker_id")
+    if as_json:
+        output.document({"tasks": rows})
+    else:
+        output.records(columns, rows, empty=f"No task is {state}.")
+
+
+@group.command("cancel")
+def cancel(task_ids: TaskIds, reason: Why = None, as_json: output.AsJson = False) -> None:
+    """End tasks that wait, and ask those that run to stop."""
+
+    async def one(calls: Operations, task_id: int) -> str:
+        return await calls.cancel_task(task_id, reason)
+
+    _each(task_ids, one, as_json=as_json)
+
+
+@group.command("retry")
+def retry(task_ids: TaskIds, as_json: output.AsJson = False) -> None:
+    """Run tasks now: those that wait at once, dead letters with all their attempts again."""
+
+    async def one(calls: Operations, task_id: int) -> str:
+        state = str((await calls.show_task(task_id))["state"])
+        if state == "waiting" and await calls.run_now(task_id):
+            return "due"
+        if state == "dead" and await calls.replay(DeadFilter(task_ids=(task_id,))):
+            return "replayed"
+        remedy = REMEDIES.get(state, "Enqueue it again if it must run again")
+        raise InvalidMove(f"task {task_id} is {state}", "task_id", remedy.format(id=task_id))
+
+    _each(task_ids, one, as_json=as_json)
+
+
+def _each(
+    task_ids: Sequence[int], one: Callable[[Operations, int], Awaitable[str]], *, as_json: bool
+) -> None:
+    """Do it to each; what is refused does not keep the others, but the exit code tells."""
+
+    async def call() -> list[tuple[int, str | PenstockError]]:
+        done: list[tuple[int, str | PenstockError]] = []
+        async with operations() as calls:
+            for task_id in task_ids:
+                try:
+                    done.append((task_id, await one(calls, task_id)))
+                except Refused as error:
+                    done.append((task_id, error))
+        return done
+
+    results = run(call())
+    if len(results) == 1 and isinstance(results[0][1], PenstockError):
+        raise results[0][1]
+    refused = False
+    rows = []
+    for task_id, result in results:
+        failed = describe(result) if isinstance(result, PenstockError) else None
+        rows.append({"task_id": task_id, "result": result if failed is None else "refused", "error": failed})
+        refused = refused or failed is not None
+        if not as_json:
+            output.write(f"{task_id}  {result}") if failed is None else warn(f"error: {failed.line()}")
+    if as_json:
+        output.document({"tasks": rows})
+    if refused:
+        raise typer.Exit(Exit.REFUSED)

@@ -1,0 +1,53 @@
+"""What doctor asks the server itself: version, autovacuum, the notification queue, who may see whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.db.types import Connection
+
+FACTS = """
+  select
+    current_setting('server_version') as version,
+    current_setting('server_version_num')::integer as version_number,
+    current_setting('autovacuum') = 'on' as autovacuum,
+    pg_notification_queue_usage() as notification_usage,
+    session_user::text as login
+"""
+
+NOT_VACUUMED = """
+  select n.nspname || '.' || c.relname as name
+  from pg_class as c
+  join pg_namespace as n on n.oid = c.relnamespace
+  where n.nspname = 'queues' and c.relkind = 'r'
+    and exists (
+      select from unnest(c.reloptions) as o (setting)
+      where o.setting in ('autovacuum_enabled=false', 'autovacuum_enabled=off'))
+  order by 1
+"""
+
+SEES_SESSIONS = """
+  select coalesce(bool_or(pg_has_role(r.oid, 'pg_read_all_stats', 'usage')), false)
+  from pg_roles as r
+  where r.rolname = 'penstock_queue'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    version: str
+    version_number: int
+    autovacuum: bool
+    notification_usage: float
+    login: str
+    not_vacuumed: tuple[str, ...]
+    sees_sessions: bool
+
+
+async def read_facts(connection: Connection) -> ServerFacts:
+    """Any login may ask."""
+    row = await connection.fetchrow(FACTS)
+    assert row is not None
+    tables = await connection.fetch(NOT_VACUUMED)
+    sees: bool = await connection.fetchval(SEES_SESSIONS)
+    return ServerFacts(*row, not_vacuumed=tuple(found["name"] for found in tables), sees_sessions=sees)

@@ -1,0 +1,112 @@
+"""A claim touches what it takes, whatever the table looked like when its plan was made."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from tests.plugins.database import Database
+from tests.sql.queue_calls import Calls, calls, rows
+
+# Rows read from a table by scans, and entries read from its indexes: whichever is more.
+TOUCHED = """
+select t.relname, coalesce(t.seq_tup_read, 0) + greatest(coalesce(t.idx_tup_fetch, 0), (
+  select coalesce(sum(i.idx_tup_read), 0) from pg_stat_user_indexes i where i.relid = t.relid)) as touched
+from pg_stat_user_tables t
+where t.schemaname = 'queues'
+"""
+
+
+async def touched_by(queue: Calls, call: Awaitable[object]) -> dict[str, int]:
+    """How many rows of each table a call on the runtime connection touched."""
+    before = await _touched(queue)
+    await call
+    after = await _touched(queue)
+    return {name: after[name] - before[name] for name in after if after[name] > before[name]}
+
+
+async def _touched(queue: Calls) -> dict[str, int]:
+    await queue.runtime.fetch("select pg_stat_force_next_flush()")
+    return {row["relname"]: int(row["touched"]) for row in await queue.admin.fetch(TOUCHED)}
+
+
+async def burst(queue: Calls, count: int) -> None:
+    await queue.runtime.execute(
+        "select queues.enqueue_many('job', array_agg('{}'::jsonb)) from generate_series(1, $1)", count
+    )
+
+
+async def backlog(queue: Calls, count: int) -> None:
+    """So many ready tasks, written past the functions for speed."""
+    await queue.admin.execute(
+        f"""
+        insert into queues.task (task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority)
+        select nextval('queues.task_id_seq'), 'job', '{{}}', now(), now(), 1, 5 from generate_series(1, {count});
+        insert into queues.ready (lane, seq, task_id, attempt, losses, held)
+        select internal.lane(1::smallint, 6, null), t.task_id, t.task_id, 0, 0, 0 from queues.task t;
+        """
+    )
+
+
+async def test_a_plan_made_while_the_queue_was_empty_is_good_for_a_burst(database: Database) -> None:
+    async with calls(database, real_time=True) as queue:
+        worker = await queue.worker()
+        for _ in range(10):
+            assert await queue.claim(worker, 100) == []
+        await queue.admin.execute("vacuum analyze queues.ready")
+        for _ in range(10):
+            assert await queue.claim(worker, 100) == []
+        await burst(queue, 200_000)
+        for _ in range(5):
+            touched = await touched_by(queue, queue.claim(worker, 100))
+            assert 100 <= touched["ready"] <= 300, touched
+            assert sum(touched.values()) <= 600, touched
+        assert await queue.count("lease") == 500
+
+
+async def test_a_claim_of_a_million_ready_tasks_touches_what_it_takes(database: Database) -> None:
+    async with calls(database, real_time=True) as queue:
+        worker = await queue.worker()
+        await backlog(queue, 1_000_000)
+        for _ in range(2):
+            touched = await touched_by(queue, queue.claim(worker, 100))
+            assert 100 <= touched["ready"] <= 300, touched
+            assert sum(touched.values()) <= 600, touched
+        await queue.admin.execute("analyze queues.ready")
+        touched = await touched_by(queue, queue.claim(worker, 100))
+        assert 100 <= touched["ready"] <= 300, touched
+        leases = await queue.admin.fetch("select lease_id from queues.lease")
+        touched = await touched_by(queue, queue.complete(worker, *leases[:100]))
+        assert 100 <= touched["lease"] <= 300, touched
+        # the audit after this test need not count them all
+        await queue.admin.execute("truncate queues.ready, queues.task")
+        await queue.admin.execute("delete from queues.lease")
+
+
+async def test_tasks_that_are_not_due_cost_a_claim_nothing(database: Database) -> None:
+    async with calls(database, real_time=True) as queue:
+        worker = await queue.worker()
+        await queue.admin.execute(
+            """
+            insert into queues.waiting (queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed)
+            select 1, now() + interval '1 day', n, n, internal.lane(1::smallint, 6, null), 0, 0, 0, n % 2 = 0
+            from generate_series(1000000, 1300000) n
+            """
+        )
+        await queue.enqueue_many(300)
+        for _ in range(3):
+            touched = await touched_by(queue, queue.claim(worker, 100))
+            assert touched.get("waiting", 0) <= 10, touched
+            assert 100 <= touched["ready"] <= 300, touched
+        touched = await touched_by(queue, rows(queue.runtime, "next_due", "default"))
+        assert touched["waiting"] <= 10, touched
+        await queue.admin.execute("truncate queues.waiting")
+
+
+async def test_the_measure_of_touched_rows_sees_a_scan(database: Database) -> None:
+    async with calls(database, real_time=True) as queue:
+        worker = await queue.worker()
+        await backlog(queue, 5_000)
+        # the same claim without its settings' help: the index it walks is gone
+        await queue.admin.execute("alter table queues.ready drop constraint ready_pkey")
+        touched = await touched_by(queue, queue.claim(worker, 100))
+        assert touched["ready"] >= 5_000, touched

@@ -7,6 +7,7 @@ pytest_plugins = [
     "tests.plugins.server",
     "tests.plugins.database",
     "tests.plugins.sql_folder",
+    "tests.plugins.command_line",
     "tests.plugins.workers",
     "tests.plugins.server_of_own",
 ]

@@ -35,6 +35,34 @@ async def plain(payload: dict[str, float]) -> None:
     await asyncio.sleep(payload.get("seconds", 0))
 
 
+@app.task("late", retry=Table((0, 0, 0, 0, 0)), max_losses=100)
+async def late(payload: dict[str, float], ctx: Context) -> None:
+    """Work first, and write once at the end."""
+    await asyncio.sleep(payload.get("seconds", 0) if ctx.losses == 0 else 0)
+    async with ctx.transaction() as connection:
+        await connection.execute(WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "late")
+
+
+@app.task("holding", retry=Table((0, 0, 0, 0, 0)), max_losses=100)
+async def holding(payload: dict[str, float], ctx: Context) -> None:
+    """Linger, in its first run, between closing the lease and committing: the lease's row is locked."""
+    async with ctx.transaction() as connection:
+        await connection.execute(WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "holding")
+        if ctx.losses == 0:
+            await connection.execute("select queues.complete_here($1, $2)", ctx.worker_id, ctx.lease_id)
+            async with app.transaction() as other:
+                await other.execute(WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "held")
+            await asyncio.sleep(60)
+
+
+@app.task("innocent")
+async def innocent(payload: dict[str, float], ctx: Context) -> None:
+    """As `effect`, with the usual number of losses."""
+    await asyncio.sleep(payload.get("seconds", 0))
+    async with ctx.transaction() as connection:
+        await connection.execute(WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "effect")
+
+
 @app.task("poison")
 async def poison(payload: dict[str, float]) -> None:
     os._exit(66)

@@ -16,7 +16,7 @@ def promises_hold(request: pytest.FixtureRequest) -> Iterator[None]:
     if "database" not in request.fixturenames:
         yield
         return
-    database = cast(Database, request.getfixturevalue("database"))
+    database = cast("Database", request.getfixturevalue("database"))
     yield
     broken = asyncio.run(_broken_promises(database))
     assert broken == {}, f"the test left broken promises: {broken}"

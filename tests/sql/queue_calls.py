@@ -55,7 +55,7 @@ class Calls:
     async def worker(self, *queues: str, lease_seconds: float = 30, name: str = "w") -> int:
         lease_for = timedelta(seconds=lease_seconds)
         return cast(
-            int, await value(self.runtime, "register_worker", name, list(queues) or ["default"], lease_for)
+            "int", await value(self.runtime, "register_worker", name, list(queues) or ["default"], lease_for)
         )
 
     async def limit(self, scope: str = "each_key", queue: str = "default", **limits: object) -> None:
@@ -64,15 +64,20 @@ class Calls:
     # -- produce
 
     async def enqueue(
-        self, payload: dict[str, object] | None = None, *, type: str = JOB, **named: object
+        self, payload: dict[str, object] | None = None, *, task_type: str = JOB, **named: object
     ) -> int:
-        return cast(int, await value(self.runtime, "enqueue", type, payload or {}, **named))
+        return cast("int", await value(self.runtime, "enqueue", task_type, payload or {}, **named))
 
-    async def enqueue_many(self, count: int, *, type: str = JOB, **named: object) -> list[int]:
+    async def enqueue_many(self, count: int, *, task_type: str = JOB, **named: object) -> list[int]:
         payloads = [json.dumps({"n": n}) for n in range(count)]
-        return cast(list[int], await value(self.runtime, "enqueue_many", type, payloads, **named))
+        return cast("list[int]", await value(self.runtime, "enqueue_many", task_type, payloads, **named))
 
     # -- work
+
+    async def admit(self) -> None:
+        """Decide what is due in the queue `default`, without claiming any of it."""
+        queue_id = await self.admin.fetchval("select queue_id from queues.queue where queue_name = 'default'")
+        await rows(self.runtime, "admit", queue_id)
 
     async def claim(
         self, worker: int, limit: int = 1, queue: str = "default", **named: object
@@ -90,7 +95,8 @@ class Calls:
 
     async def complete(self, worker: int, *leases: Record) -> list[int]:
         return cast(
-            list[int], await value(self.runtime, "complete", worker, [lease["lease_id"] for lease in leases])
+            "list[int]",
+            await value(self.runtime, "complete", worker, [lease["lease_id"] for lease in leases]),
         )
 
     async def fail(
@@ -116,7 +122,7 @@ class Calls:
         return answer[0]
 
     async def close(self, how: str, worker: int, lease: Record, *args: object) -> list[int]:
-        return cast(list[int], await value(self.runtime, how, worker, [lease["lease_id"]], *args))
+        return cast("list[int]", await value(self.runtime, how, worker, [lease["lease_id"]], *args))
 
     async def lose(self, *, seconds: float = 31) -> list[Record]:
         """Let the workers fall silent for longer than their lease, and rescue what they held."""
@@ -136,19 +142,19 @@ class Calls:
     # -- look
 
     async def state(self, task: int) -> str:
-        return cast(str, await value(self.runtime, "task_state", task))
+        return cast("str", await value(self.runtime, "task_state", task))
 
     async def reasons(self, task: int) -> list[str]:
         return [row["reason"] for row in await rows(self.runtime, "explain", task)]
 
     async def shown(self, task: int) -> dict[str, Any]:
-        return cast(dict[str, Any], json.loads(await value(self.runtime, "show_task", task)))
+        return cast("dict[str, Any]", json.loads(await value(self.runtime, "show_task", task)))
 
     async def outcomes(self, task: int) -> list[str]:
         return [attempt["outcome"] for attempt in (await self.shown(task))["attempts"]]
 
     async def count(self, table: str, where: str = "true") -> int:
-        return cast(int, await self.admin.fetchval(f"select count(*) from queues.{table} where {where}"))
+        return cast("int", await self.admin.fetchval(f"select count(*) from queues.{table} where {where}"))
 
     async def audits(self, action: str) -> list[Record]:
         return list(

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.db import Connection
 from tests.plugins.database import Database
-from tests.sql.queue_calls import JOB, Calls, calls, rows
+from tests.sql.queue_calls import Calls, calls, rows
 
 MEBIBYTE = 1048576
 
@@ -177,13 +177,3 @@ async def written(admin: Connection) -> int:
         """
     )
     return counted
-
-
-async def test_a_type_declared_twice_is_declared_once(database: Database) -> None:
-    async with calls(database) as queue:
-        await queue.put_type(JOB, priority=3)
-        declared = "select declared_at, xmin::text from queues.task_type where task_type = 'job'"
-        before = await queue.admin.fetchrow(declared)
-        await queue.clock.advance(minutes=1)
-        await queue.put_type(JOB, priority=3)
-        assert await queue.admin.fetchrow(declared) == before

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-import asyncpg
 import pytest
 
 from tests.plugins.database import Database
@@ -261,50 +260,3 @@ async def test_a_snoozed_task_runs_after_its_time(database: Database) -> None:
         await queue.clock.advance(seconds=1)
         assert await queue.claimed_ids(worker) == [task]
         assert await queue.outcomes(task) == ["snoozed"]
-
-
-@pytest.mark.parametrize(
-    "retry",
-    [
-        {"default": {"kind": "sometimes"}},
-        {"errors": {}},
-        {"default": {"kind": "table"}},
-        {"default": {"kind": "table", "delays": ["soon"]}},
-        {"default": {"kind": "table", "delays": [0, -1]}},
-        {"default": {"kind": "exponential", "factor": 2}},
-        {"default": {"kind": "exponential", "base": "x", "factor": 2}},
-        {"default": {"kind": "exponential", "base": 1, "factor": 2, "jitter": "much"}},
-        {"default": {"kind": "none"}, "errors": {"Busy": {"kind": "never"}}},
-        {"default": {"kind": "none"}, "errors": [1]},
-    ],
-)
-async def test_a_policy_that_could_not_be_applied_is_refused(
-    database: Database, retry: dict[str, object]
-) -> None:
-    async with calls(database) as queue:
-        with pytest.raises(asyncpg.PostgresError) as caught:
-            await queue.put_type("other", retry=retry)
-        assert (caught.value.sqlstate, caught.value.detail) == ("PS005", "retry")
-        assert caught.value.hint
-
-
-@pytest.mark.parametrize(
-    ("field", "options"),
-    [
-        ("task_type", {"task_type": "no name"}),
-        ("priority", {"priority": 10}),
-        ("max_attempts", {"max_attempts": 0}),
-        ("max_losses", {"max_losses": 0}),
-        ("time_limit", {"time_limit": timedelta(0)}),
-        ("on_duplicate", {"on_duplicate": "never"}),
-        ("queue", {"queue": "No Name"}),
-    ],
-)
-async def test_a_type_with_a_bad_option_is_refused(
-    database: Database, field: str, options: dict[str, object]
-) -> None:
-    async with calls(database) as queue:
-        with pytest.raises(asyncpg.PostgresError) as caught:
-            await rows(queue.runtime, "put_task_type", **{"task_type": "other", **options})
-        assert (caught.value.sqlstate, caught.value.detail) == ("PS005", field)
-        assert await queue.count("task_type", "task_type = 'other'") == 0

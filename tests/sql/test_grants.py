@@ -21,15 +21,15 @@ LOOKS = {"stats", "show_task", "list_tasks", "explain", "dead_letters", "count_d
 PRODUCES = {"enqueue", "enqueue_many", "cancel_task"}
 WORKS = {
     "admit", "beat", "claim", "close_cancelled", "complete", "complete_here", "complete_task",
-    "dequeue_next_available_task", "extend", "fail", "fail_task", "fire_schedule", "go_idle", "holds", "next_due",
-    "probe", "register_worker", "release", "snooze", "stop_worker",
+    "dequeue_next_available_task", "extend", "fail", "fail_task", "fire_schedule", "go_idle", "holds",
+    "next_due", "probe", "register_worker", "release", "snooze", "stop_worker",
 }  # fmt: skip
 OPERATES = {"pause", "resume", "put_limits", "replay", "purge_dead", "run_now", "run_schedule"}
 SHARED = {"rescue", "maintain", "put_queue", "put_task_type", "put_schedule", "drop_schedule"}
 INNER = {
-    "admit_keyed", "admit_limited", "bury", "drain_key", "drop_history", "find_lanes", "find_task", "free_keys",
-    "hand_over", "note_attempt", "note_audit", "note_end", "note_error", "queue_room", "rate_room", "rate_take",
-    "return_task", "roll_partitions", "settle_key", "show_ready", "wake",
+    "admit_keyed", "admit_limited", "bury", "drain_key", "drop_history", "find_lanes", "find_task",
+    "free_keys", "hand_over", "note_attempt", "note_audit", "note_end", "note_error", "queue_room",
+    "rate_room", "rate_take", "return_task", "roll_partitions", "settle_key", "show_ready", "wake",
 }  # fmt: skip
 
 MATRIX = {
@@ -105,10 +105,11 @@ async def test_a_role_has_no_right_on_any_table_or_sequence(database: Database, 
             """
             select c.relname
             from pg_class c
-            where c.relnamespace in ('queues'::regnamespace, 'internal'::regnamespace) and c.relkind in ('r', 'p', 'S')
-              and c.relname <> 'test_clock'
+            where c.relnamespace in ('queues'::regnamespace, 'internal'::regnamespace)
+              and c.relkind in ('r', 'p', 'S') and c.relname <> 'test_clock'
               and case when c.relkind = 'S' then has_sequence_privilege($1, c.oid, 'usage, select, update')
-                else has_table_privilege($1, c.oid, 'select, insert, update, delete, truncate, references, trigger') end
+                else has_table_privilege(
+                  $1, c.oid, 'select, insert, update, delete, truncate, references, trigger') end
             """,
             role,
         )
@@ -182,7 +183,9 @@ async def test_a_login_can_read_no_table(database: Database, role: str) -> None:
 
 async def test_a_trojan_in_the_callers_path_is_not_called(database: Database) -> None:
     async with calls(database) as queue:
-        await queue.runtime.execute("create function pg_temp.cardinality(anyarray) returns integer language sql as 'select 1/0'")
+        await queue.runtime.execute(
+            "create function pg_temp.cardinality(anyarray) returns integer language sql as 'select 1/0'"
+        )
         await queue.runtime.execute("create temp table task (task_id bigint)")
         await queue.runtime.execute("set search_path = pg_temp, pg_catalog")
         task = await queue.enqueue()

@@ -71,10 +71,11 @@ async def test_a_lost_lease_rolls_the_handlers_writes_back(database: Database) -
         await queue.enqueue()
         lease = await queue.claim_one(worker)
         await queue.lose()
+        await queue.runtime.execute("begin")
+        written = await queue.enqueue({"written": "by the handler"})
         with pytest.raises(asyncpg.PostgresError) as caught:
-            async with queue.runtime.transaction():
-                written = await queue.enqueue({"written": "by the handler"})
-                await rows(queue.runtime, "complete_here", worker, lease["lease_id"])
+            await rows(queue.runtime, "complete_here", worker, lease["lease_id"])
+        await queue.runtime.execute("commit")  # of a transaction that failed: nothing of it stays
         assert (caught.value.sqlstate, caught.value.detail) == ("PS006", "lease_id")
         assert caught.value.hint
         assert await queue.count("task", f"task_id = {written}") == 0
@@ -138,7 +139,7 @@ async def test_a_worker_given_up_as_lost_is_refused_until_it_registers_again(dat
         await queue.lose()
         for call in (("beat", worker), ("claim", worker, "default", 1), ("beat", 4711)):
             with pytest.raises(asyncpg.PostgresError) as caught:
-                await rows(queue.runtime, *call)  # type: ignore[arg-type]  # a name, then its arguments
+                await rows(queue.runtime, *call)
             assert (caught.value.sqlstate, caught.value.detail) == ("PS009", "worker_id")
             assert caught.value.hint
         assert len(await queue.claim(await queue.worker(), 1)) == 1
@@ -157,7 +158,9 @@ async def test_a_stopped_worker_hands_its_leases_back_uncharged(database: Databa
         assert worker not in [row["worker_id"] for row in await rows(queue.operator, "workers")]
 
 
-async def test_a_task_past_its_own_deadline_is_taken_from_a_worker_that_still_beats(database: Database) -> None:
+async def test_a_task_past_its_own_deadline_is_taken_from_a_worker_that_still_beats(
+    database: Database,
+) -> None:
     async with calls(database) as queue:
         worker = await queue.worker(lease_seconds=3600)
         task = await queue.enqueue(time_limit=timedelta(seconds=60))
@@ -165,7 +168,9 @@ async def test_a_task_past_its_own_deadline_is_taken_from_a_worker_that_still_be
         leases = await queue.claim(worker, 2)
         assert [lease["time_limit"] for lease in leases] == [60, None]
         assert await queue.lose(seconds=90) == []
-        assert [(row["task_id"], row["outcome"]) for row in await queue.lose(seconds=1)] == [(task, "returned")]
+        assert [(row["task_id"], row["outcome"]) for row in await queue.lose(seconds=1)] == [
+            (task, "returned")
+        ]
         assert await queue.complete(worker, *leases) == [leases[1]["lease_id"]]
         assert await queue.state(other) == "completed"
 

@@ -13,7 +13,8 @@ from tests.sql.queue_calls import Calls, calls, rows, sessions, value
 MINUTE = timedelta(minutes=1)
 
 OVER_TWO_A_KEY = """
-select t.limit_key from queues.lease l join queues.task t using (task_id) group by t.limit_key having count(*) > 2
+select t.limit_key from queues.lease l join queues.task t using (task_id)
+group by t.limit_key having count(*) > 2
 """
 
 

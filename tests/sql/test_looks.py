@@ -8,6 +8,7 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
+from penstock.db import Record
 from tests.plugins.database import Database
 from tests.sql.queue_calls import calls, rows, value
 
@@ -43,7 +44,7 @@ async def test_explain_counts_who_is_before_a_task(database: Database) -> None:
         delayed = await queue.enqueue(delay=timedelta(seconds=1))
         last = await queue.enqueue()
         await queue.clock.advance(seconds=2)
-        await rows(queue.runtime, "admit", await queue.admin.fetchval("select min(queue_id) from queues.queue"))
+        await queue.admit()
         for task, ahead in ((last, 3), (delayed, 4), (returned[0], 0), (returned[1], 1)):
             (line,) = await rows(queue.runtime, "explain", task)
             assert (line["reason"], line["explanation"]) == (
@@ -110,7 +111,9 @@ async def test_explain_tells_who_runs_a_task_and_whether_its_worker_is_lost(data
         (reason,) = await rows(queue.runtime, "explain", task)
         assert reason["reason"] == "running"
         assert "mill-7" in reason["explanation"]
-        await queue.admin.execute("update queues.worker set lost_at = internal.clock() where worker_id = $1", worker)
+        await queue.admin.execute(
+            "update queues.worker set lost_at = internal.clock() where worker_id = $1", worker
+        )
         assert await queue.reasons(task) == ["running", "worker_lost"]
 
 
@@ -150,7 +153,9 @@ async def test_show_task_tells_its_whole_story(database: Database) -> None:
         await queue.clock.advance(seconds=60)
         lease = await queue.claim_one(worker)
         shown = await queue.shown(task)
-        assert {key: shown[key] for key in ("task_id", "task_type", "state", "queue", "priority", "tenant_id")} == {
+        assert {
+            key: shown[key] for key in ("task_id", "task_type", "state", "queue", "priority", "tenant_id")
+        } == {
             "task_id": task,
             "task_type": "job",
             "state": "running",
@@ -177,7 +182,7 @@ async def test_tasks_are_listed_by_state_queue_and_type(database: Database) -> N
         await queue.complete(worker, leases[done])
         waiting = await queue.enqueue(delay=timedelta(days=1))
         ready = await queue.enqueue_many(3)
-        report = await queue.enqueue(queue="reports", type="other")
+        report = await queue.enqueue(queue="reports", task_type="other")
 
         async def listed(**filter_: object) -> list[int]:
             return [row["task_id"] for row in await rows(queue.runtime, "list_tasks", **filter_)]
@@ -230,10 +235,10 @@ async def test_who_pins_the_horizon_can_be_seen(database: Database) -> None:
         async with database.connect("admin", name="forgotten") as reader:
             async with reader.transaction(isolation="repeatable_read"):
                 pid = await reader.fetchval("select pg_backend_pid()")
+                pins: dict[int, Record] = {}
                 async with asyncio.timeout(10):
-                    while pid not in [row["pid"] for row in await rows(queue.operator, "horizon_pins")]:
-                        await asyncio.sleep(0.05)
-                pins = {row["pid"]: row for row in await rows(queue.operator, "horizon_pins")}
+                    while pid not in pins:  # it must pin for a second before it is worth a line
+                        pins = {row["pid"]: row for row in await rows(queue.operator, "horizon_pins")}
                 assert pins[pid]["kind"] == "session"
                 assert "forgotten" in pins[pid]["who"]
 

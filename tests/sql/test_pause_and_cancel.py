@@ -17,10 +17,6 @@ async def cancel(queue: Calls, task: int) -> str:
     return answer
 
 
-async def admit(queue: Calls) -> None:
-    await rows(queue.runtime, "admit", await queue.admin.fetchval("select min(queue_id) from queues.queue"))
-
-
 async def test_a_paused_queue_gives_nothing_until_it_is_resumed(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
@@ -87,7 +83,7 @@ async def test_a_task_that_does_not_run_is_cancelled_at_once(database: Database,
             await queue.fail(worker, await queue.claim_one(worker), retry_after=after)
         if place == "admitted":
             await queue.clock.advance(seconds=11)
-        await admit(queue)
+        await queue.admit()
         before = {"admitted": "ready", "retrying": "waiting", "returned": "ready", "keyed": "ready"}.get(
             place, place
         )
@@ -106,7 +102,7 @@ async def test_cancelling_the_holder_of_a_key_lets_the_next_one_run(database: Da
         worker = await queue.worker()
         await queue.limit(max_running=1)
         first, second = await queue.enqueue_many(2, limit_keys=["a", "a"], unique_keys=["k", "l"])
-        await admit(queue)
+        await queue.admit()
         assert [await queue.state(task) for task in (first, second)] == ["ready", "parked"]
         await cancel(queue, first)
         assert await queue.claimed_ids(worker) == [second]

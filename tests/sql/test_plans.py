@@ -40,7 +40,8 @@ async def backlog(queue: Calls, count: int) -> None:
     await queue.admin.execute(
         f"""
         insert into queues.task (task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority)
-        select nextval('queues.task_id_seq'), 'job', '{{}}', now(), now(), 1, 5 from generate_series(1, {count});
+        select nextval('queues.task_id_seq'), 'job', '{{}}', now(), now(), 1, 5
+        from generate_series(1, {count});
         insert into queues.ready (lane, seq, task_id, attempt, losses, held)
         select internal.lane(1::smallint, 6, null), t.task_id, t.task_id, 0, 0, 0 from queues.task t;
         """

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
 
 from tests.plugins.database import Database
 from tests.sql.queue_calls import Calls, calls, rows, value
+
+TENANT = "00000000-0000-0000-0000-00000000000a"
 
 
 async def replay(queue: Calls, **named: object) -> list[int]:
@@ -39,20 +42,20 @@ async def test_a_filter_replays_what_its_preview_counted(database: Database) -> 
     async with calls(database) as queue:
         await queue.put_type("other")
         worker = await queue.worker(lease_seconds=10000)
-        tenant = "00000000-0000-0000-0000-00000000000a"
         old = await queue.die(worker, message="no document 1")
         await queue.clock.advance(minutes=10)
         middle = queue.clock.now
         same = await queue.die(worker, message="no document 2")
         coded = await queue.die(worker, code="Timeout")
-        typed = await queue.die(worker, type="other")
-        owned = await queue.die(worker, tenant_id=tenant)
-        fingerprint = await queue.admin.fetchval("select fingerprint from queues.dead_letter where task_id = $1", old)
+        typed = await queue.die(worker, task_type="other")
+        owned = await queue.die(worker, tenant_id=TENANT)
+        letters = {row["task_id"]: row for row in await rows(queue.operator, "dead_letters")}
+        fingerprint = letters[old]["fingerprint"]
         for matches, filter_ in (
             ([typed], {"task_type": "other"}),
             ([old, same], {"fingerprint": fingerprint}),
             ([coded], {"error_code": "Timeout"}),
-            ([owned], {"tenant_id": tenant}),
+            ([owned], {"tenant_id": TENANT}),
             ([old], {"died_before": middle}),
             ([], {"reason": "quarantined"}),
             ([old, same], {"task_ids": [old, same, 4711]}),
@@ -113,7 +116,7 @@ async def test_a_replay_is_audited_with_what_was_known(database: Database) -> No
 async def test_a_task_can_be_replayed_after_its_partition_is_gone(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker(lease_seconds=10**8)
-        task = await queue.die(worker, payload={"document_id": 1}, tenant_id="00000000-0000-0000-0000-00000000000a")
+        task = await queue.die(worker, payload={"document_id": 1}, tenant_id=TENANT)
         for _ in range(12):
             await queue.clock.advance(days=1.1)
             await queue.enqueue_many(2)
@@ -133,11 +136,13 @@ async def test_a_replayed_task_that_dies_again_is_one_dead_letter_with_all_error
         worker = await queue.worker()
         task = await queue.die(worker, message="first")
         await replay(queue)
-        assert (await queue.fail(worker, await queue.claim_one(worker), message="second", final=True))[1] == "dead"
+        assert (await queue.fail(worker, await queue.claim_one(worker), message="second", final=True))[
+            1
+        ] == "dead"
         (letter,) = await rows(queue.operator, "dead_letters")
         assert (letter["task_id"], letter["error_message"], letter["attempts"]) == (task, "second", 1)
-        errors = await queue.admin.fetchval("select jsonb_path_query_array(errors, '$[*].error_message') from queues.dead_letter")
-        assert errors == '["first", "second"]'
+        errors = json.loads(await value(queue.operator, "show_dead", task))["errors"]
+        assert [error["error_message"] for error in errors] == ["first", "second"]
 
 
 async def test_a_replayed_task_obeys_its_unique_key(database: Database) -> None:

@@ -64,7 +64,9 @@ async def test_dead_letters_leave_after_ninety_days_and_their_errors_with_them(d
         assert await queue.count("dead_letter") > 80
 
 
-async def test_a_task_scheduled_four_hundred_days_ahead_survives_every_drop_and_then_runs(database: Database) -> None:
+async def test_a_task_scheduled_four_hundred_days_ahead_survives_every_drop_and_then_runs(
+    database: Database,
+) -> None:
     async with calls(database) as queue:
         task = await queue.enqueue({"n": 1}, delay=timedelta(days=400), unique_key="k", limit_key="a")
         # days pass three at a time; each closes a partition and drops those of a week before
@@ -91,10 +93,12 @@ async def test_an_unfinished_task_survives_the_drop_of_its_partition(database: D
         await queue.put_type("slow", queue="slow", retry={"default": {"kind": "table", "delays": [0, 10**6]}})
         await queue.limit(queue="slow", max_running=1)
         worker = await queue.worker("slow", lease_seconds=YEARS)
-        await queue.enqueue(type="slow", limit_key="a")
+        await queue.enqueue(task_type="slow", limit_key="a")
         running = await queue.claim_one(worker, "slow")
-        task = running["task_id"] if place in ("running", "retrying") else await queue.enqueue(
-            type="slow", limit_key="a" if place == "parked" else None
+        task = (
+            running["task_id"]
+            if place in ("running", "retrying")
+            else await queue.enqueue(task_type="slow", limit_key="a" if place == "parked" else None)
         )
         if place == "retrying":
             await queue.fail(worker, running)
@@ -113,7 +117,7 @@ async def test_a_lease_older_than_the_history_can_still_be_closed(database: Data
     async with calls(database) as queue:
         worker = await queue.worker("slow", lease_seconds=YEARS)
         await queue.put_type("slow", queue="slow")
-        task = await queue.enqueue(type="slow")
+        task = await queue.enqueue(task_type="slow")
         lease = await queue.claim_one(worker, "slow")
         await live(queue, 15)
         assert await queue.complete(worker, lease) == [lease["lease_id"]]

@@ -43,7 +43,9 @@ async def test_ten_workers_firing_at_once_enqueue_one_task_a_tick(database: Data
             tick = due["next_at"]
 
             async def fire(session: Connection, tick: object = tick) -> int | None:
-                fired: int | None = await value(session, "fire_schedule", "hourly", tick, queue.clock.now + HOUR)
+                fired: int | None = await value(
+                    session, "fire_schedule", "hourly", tick, queue.clock.now + HOUR
+                )
                 return fired
 
             fired = await asyncio.gather(*(fire(session) for session in opened))
@@ -73,7 +75,10 @@ async def test_a_tick_whose_firing_rolled_back_is_fired_by_another(database: Dat
         transaction = other.transaction()
         await transaction.start()
         assert await value(other, "fire_schedule", "hourly", tick, tick + HOUR) is not None
-        assert await asyncio.wait_for(value(queue.runtime, "fire_schedule", "hourly", tick, tick + HOUR), 10) is None
+        assert (
+            await asyncio.wait_for(value(queue.runtime, "fire_schedule", "hourly", tick, tick + HOUR), 10)
+            is None
+        )
         await transaction.rollback()
         assert await value(queue.runtime, "fire_schedule", "hourly", tick, tick + HOUR) is not None
         assert await queue.count("task") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import asyncpg
 import pytest
@@ -26,7 +27,7 @@ async def dequeued(queue: Calls) -> int:
 
 async def test_a_dequeued_task_has_a_lease_of_five_minutes(database: Database) -> None:
     async with calls(database) as queue:
-        task = await queue.enqueue({"to": "anna"}, type="email")
+        task = await queue.enqueue({"to": "anna"}, task_type="email")
         taken = await dequeue(queue)
         assert taken is not None
         assert (taken["task_id"], taken["task_type"], taken["payload"]) == (task, "email", '{"to": "anna"}')
@@ -41,9 +42,9 @@ async def test_a_dequeued_task_has_a_lease_of_five_minutes(database: Database) -
 
 async def test_tasks_are_dequeued_in_the_order_they_became_due(database: Database) -> None:
     async with calls(database) as queue:
-        later = await queue.enqueue(type="email", scheduled_at=queue.clock.now + timedelta(seconds=20))
-        sooner = await queue.enqueue(type="sms", scheduled_at=queue.clock.now + timedelta(seconds=10))
-        first, second = await queue.enqueue(type="email"), await queue.enqueue(type="db_function")
+        later = await queue.enqueue(task_type="email", scheduled_at=queue.clock.now + timedelta(seconds=20))
+        sooner = await queue.enqueue(task_type="sms", scheduled_at=queue.clock.now + timedelta(seconds=10))
+        first, second = await queue.enqueue(task_type="email"), await queue.enqueue(task_type="db_function")
         assert [await dequeued(queue), await dequeued(queue)] == [first, second]
         assert await dequeue(queue) is None
         await queue.clock.advance(seconds=30)
@@ -98,20 +99,24 @@ async def refused(queue: Calls, task: int, sqlstate: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["ready", "waiting", "parked", "keyed ready"])
-async def test_completing_after_the_lease_ran_out_takes_the_task_back_out(database: Database, place: str) -> None:
+async def test_completing_after_the_lease_ran_out_takes_the_task_back_out(
+    database: Database, place: str
+) -> None:
     async with calls(database) as queue:
         await queue.limit(max_running=1)
-        keys = {} if place == "ready" else {"unique_key": "k", "limit_key": "a"}
+        keys: dict[str, Any] = {} if place == "ready" else {"unique_key": "k", "limit_key": "a"}
         task = await queue.enqueue(**keys)
         assert await dequeued(queue) == task
         await queue.lose(seconds=301)
         if place == "parked":
             other = await queue.enqueue(limit_key="a", priority=0)
-            await queue.admin.execute("update queues.waiting set due_at = due_at + '1 second' where task_id = $1", task)
+            await queue.admin.execute(
+                "update queues.waiting set due_at = due_at + '1 second' where task_id = $1", task
+            )
             assert await queue.claimed_ids(await queue.worker(lease_seconds=10**8)) == [other]
             await queue.clock.advance(seconds=2)
         if place in ("parked", "keyed ready"):
-            await rows(queue.runtime, "admit", await queue.admin.fetchval("select min(queue_id) from queues.queue"))
+            await queue.admit()
         assert await queue.state(task) == place.split()[-1]
         await rows(queue.runtime, "complete_task", task)
         assert await queue.state(task) == "completed"

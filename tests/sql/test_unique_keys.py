@@ -30,17 +30,13 @@ async def holder_in(queue: Calls, worker: int, state: str) -> tuple[int, Record 
     """A task that holds the key `k` and is in this state."""
     first = await queue.enqueue(unique_key="k")
     if state == "ready":
-        await admit(queue)
+        await queue.admit()
         return first, None
     lease = await queue.claim_one(worker)
     if state == "retrying":
         assert (await queue.fail(worker, lease, retry_after=60))["outcome"] == "retry"
         return first, None
     return first, lease
-
-
-async def admit(queue: Calls) -> None:
-    await rows(queue.runtime, "admit", await queue.admin.fetchval("select min(queue_id) from queues.queue"))
 
 
 async def drain(queue: Calls, worker: int) -> list[int]:
@@ -63,7 +59,7 @@ async def test_a_second_task_meets_the_holder(
         worker = await queue.worker()
         first, lease = await holder_in(queue, worker, state)
         second = await queue.enqueue(unique_key="k", on_duplicate=mode)
-        await admit(queue)
+        await queue.admit()
         assert await queue.state(second) == fate
         names = {first: "first", second: "second"}
         ran = []
@@ -169,7 +165,7 @@ async def test_equal_keys_of_two_tenants_or_two_types_do_not_meet(database: Data
             await queue.enqueue(unique_key="k"),
             await queue.enqueue(unique_key="k", tenant_id=TENANTS[0]),
             await queue.enqueue(unique_key="k", tenant_id=TENANTS[1]),
-            await queue.enqueue(unique_key="k", type="other"),
+            await queue.enqueue(unique_key="k", task_type="other"),
         }
         assert {lease["task_id"] for lease in await queue.claim(worker, 10)} == tasks
 
@@ -207,7 +203,7 @@ async def test_a_replaced_task_gives_up_its_slot(database: Database) -> None:
         worker = await queue.worker()
         await queue.limit(max_running=1)
         old = await queue.enqueue(unique_key="k", limit_key="mill", on_duplicate="replace")
-        await admit(queue)
+        await queue.admit()
         assert await queue.state(old) == "ready"
         new = await queue.enqueue(unique_key="k", limit_key="mill", on_duplicate="replace")
         assert await drain(queue, worker) == [new]
@@ -217,7 +213,7 @@ async def test_a_replaced_task_gives_up_its_slot(database: Database) -> None:
 async def test_keys_are_stored_hashed(database: Database) -> None:
     async with calls(database) as queue:
         await queue.enqueue(unique_key="anna@example.org", limit_key="anna@example.org")
-        await admit(queue)
+        await queue.admit()
         stored = await queue.admin.fetch("select key from queues.held")
         assert len(stored) == 2
         assert all(len(row["key"]) == 16 and b"anna" not in row["key"] for row in stored)

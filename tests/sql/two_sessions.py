@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import asyncpg
 
@@ -21,7 +21,8 @@ REFUSALS = {"PS006", "PS007", "PS008", "PS009"}
 
 # For each round: a silent worker with three leases (a plain task, one with a unique key and a follower parked
 # behind it, one with a limit key and another parked behind that), two ready tasks, a delayed one, a dead one,
-# a schedule, and a worker that was lost days ago. The leases lie in the heap against the order of their ids.
+# one dequeued by the seed's call, a schedule, and a worker that was lost days ago. The leases lie in the heap
+# against the order of their ids.
 STOCK = """
 create function public.stock(_rounds integer) returns jsonb language plpgsql as $$
 declare
@@ -31,6 +32,7 @@ declare
   v_helper integer := queues.register_worker('helper', array['q'], interval '1 day');
   v_leased jsonb;
   v_dead bigint;
+  v_dequeued bigint;
   v_parked bigint[];
   v_table text;
 begin
@@ -48,12 +50,15 @@ begin
     v_dead := queues.enqueue('job');
     perform queues.fail(v_helper, array[c.lease_id], array['E'], array['broken'], _final => array[true])
     from queues.claim(v_helper, 'q', 10) c;
+    perform queues.enqueue('job');
+    select d.task_id into v_dequeued from queues.dequeue_next_available_task() d;
     v_old := queues.register_worker('old', array['q'], interval '1 second');
     perform queues.go_idle(v_worker, 'q', true), queues.go_idle(v_old, 'q', true);
     update queues.worker set lost_at = now() - interval '2 days' where worker_id = v_old;
     perform queues.put_schedule('s' || r, '* * * * *', 'UTC', '2020-01-01', 'job');
     v_rounds := v_rounds || jsonb_build_object(
       'number', r, 'worker', v_worker, 'leases', v_leased, 'parked', v_parked, 'dead', v_dead, 'old', v_old,
+      'dequeued', v_dequeued,
       'running', array(select l.task_id from queues.lease l where l.worker_id = v_worker order by 1));
   end loop;
   for r in 1.._rounds loop
@@ -101,6 +106,7 @@ class Round:
     parked: list[int]
     delayed: int
     dead: int
+    dequeued: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +130,17 @@ Call: TypeAlias = Callable[[Session, Round], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A call; one that never waits may come before or after any other in a transaction."""
+    """A call. One that never waits may come before or after any other in a transaction, but for this: of two
+    that take many leases at once each may get a part, so no transaction should do both."""
 
     name: str
     call: Call
     never_waits: bool = False
+    many_leases: bool = False
+
+    def goes_with(self, other: Action) -> bool:
+        """Whether a transaction may make both calls, in any order."""
+        return (self.never_waits or other.never_waits) and not (self.many_leases and other.many_leases)
 
 
 async def enqueue_keyed(session: Session, now: Round) -> None:
@@ -235,25 +247,22 @@ async def dequeue(session: Session, now: Round) -> None:
 
 
 async def complete_task(session: Session, now: Round) -> None:
-    task_id = await session.connection.fetchval(
-        "select l.task_id from queues.lease l where l.worker_id = 0 order by l.lease_id limit 1"
-    )
-    await session.call("complete_task", task_id or now.ready[0])
+    await session.call("complete_task", now.dequeued)
 
 
 ACTIONS = (
     Action("enqueue_many", enqueue_keyed, never_waits=True),
     Action("claim", claim, never_waits=True),
-    Action("rescue", rescue, never_waits=True),
+    Action("rescue", rescue, never_waits=True, many_leases=True),
     Action("replay", replay, never_waits=True),
     Action("fire_schedule", fire_schedule, never_waits=True),
-    Action("dequeue_next_available_task", dequeue, never_waits=True),
-    Action("complete", complete),
+    Action("dequeue_next_available_task", dequeue, never_waits=True, many_leases=True),
+    Action("complete", complete, many_leases=True),
     Action("complete_here", complete_here),
-    Action("fail", fail),
-    Action("snooze", snooze),
-    Action("release", release),
-    Action("close_cancelled", close_cancelled),
+    Action("fail", fail, many_leases=True),
+    Action("snooze", snooze, many_leases=True),
+    Action("release", release, many_leases=True),
+    Action("close_cancelled", close_cancelled, many_leases=True),
     Action("cancel_task", cancel_task),
     Action("run_now", run_now),
     Action("put_limits", put_limits),
@@ -261,7 +270,7 @@ ACTIONS = (
     Action("resume", resume),
     Action("maintain", maintain),
     Action("beat", beat),
-    Action("stop_worker", stop_worker),
+    Action("stop_worker", stop_worker, many_leases=True),
     Action("go_idle", go_idle),
     Action("complete_task", complete_task),
 )
@@ -301,7 +310,7 @@ async def transact(session: Session, now: Round, calls: Sequence[Call]) -> str |
     return None
 
 
-async def until_it_waits(watcher: Connection, waiting: asyncio.Task[object], name: str) -> None:
+async def until_it_waits(watcher: Connection, waiting: asyncio.Task[Any], name: str) -> None:
     """Return when the session of that name waits for a lock of another; fail when its call ends instead."""
     while not await watcher.fetchval(
         "select exists (select from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'"

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
-from penstock.cli.checks import Check, Patience, look
+from penstock.cli.checks import Check, Patience
 from penstock.cli.exit_codes import Exit
+from penstock.cli.queue_checks import check_queues
+from penstock.cli.server_checks import check_server
 from penstock.cli.session import database, run
 from penstock.db.addresses import Addresses
 from penstock.db.connect import assert_safe_role
@@ -57,7 +59,8 @@ async def _examine(patience: Patience) -> list[Check]:
                 checks[:0] = [Check("reachable", "ok", f"as {facts.login}"), _version(facts)]
                 if migrated:
                     checks.append(await _runtime_role(addresses))
-                    checks.extend([check async for check in look(Operations(line), facts, patience)])
+                    checks += await check_queues(Operations(line), patience.old_seconds)
+                    checks += await check_server(Operations(line), facts, patience.pinned_seconds)
     except PenstockError as error:
         name = "checks" if checks and checks[0].check == "reachable" else "reachable"
         checks.append(Check(name, "fail", error.message, error.remedy))

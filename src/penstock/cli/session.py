@@ -26,16 +26,21 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 @asynccontextmanager
-async def database(settings: Settings, *, create: bool = False) -> AsyncIterator[Addresses]:
-    """The addresses, with the embedded server up while the block runs; `create` may make a new cluster."""
+async def database(
+    settings: Settings, *, create: bool = False, leave: bool = True
+) -> AsyncIterator[Addresses]:
+    """The addresses, with the embedded server up while the block runs.
+
+    `create` may make a new cluster; `leave` lets a server that ran though nobody held it run on.
+    """
     if settings.database_url is None and not create and not (settings.data_dir / "pgdata").exists():
         raise DatabaseUnreachable(
             f"there is none in {settings.data_dir.absolute()}",
             "penstock migrate makes one there; or set PENSTOCK_DATABASE_URL or PENSTOCK_DATA_DIR",
         )
-    stays = settings.database_url is None and await asyncio.to_thread(
-        EmbeddedServer(settings.data_dir).left_running
-    )
+    stays = False
+    if leave and settings.database_url is None:
+        stays = await asyncio.to_thread(EmbeddedServer(settings.data_dir).left_running)
     starting = asyncio.ensure_future(asyncio.to_thread(resolve, settings))
     try:
         addresses = await asyncio.shield(starting)

@@ -50,4 +50,12 @@ async def read_facts(connection: Connection) -> ServerFacts:
     assert row is not None
     tables = await connection.fetch(NOT_VACUUMED)
     sees: bool = await connection.fetchval(SEES_SESSIONS)
-    return ServerFacts(*row, not_vacuumed=tuple(found["name"] for found in tables), sees_sessions=sees)
+    return ServerFacts(
+        version=row["version"],
+        version_number=row["version_number"],
+        autovacuum=row["autovacuum"],
+        notification_usage=row["notification_usage"],
+        login=row["login"],
+        not_vacuumed=tuple(found["name"] for found in tables),
+        sees_sessions=sees,
+    )

@@ -1,7 +1,8 @@
 -- Cancels a task wherever it is. One that waits ends at once (returns cancelled); one that runs is asked to stop
 -- (returns requested): its worker is told by NOTIFY and by its next beat; one that is over is left (returns
 -- ended). Its ready row is found by its ticket, which is its id unless it was admitted or returned.
--- Locks: the ready row, waiting for a claim that has it; then the lease, and so on in the task's own direction.
+-- Locks: the ready row, waiting for a claim that has it; or the key it is parked behind, without which admit could
+-- hand the key to the row deleted here; or the lease, waiting for a close in progress, which may send it back.
 create or replace function queues.cancel_task(_task_id bigint, _reason text default 'cancelled by an operator')
 returns text
 language plpgsql
@@ -36,6 +37,7 @@ begin
       v_found := found;
     end if;
     if not v_found then
+      perform internal.key_lock(p.key) from queues.parked p where p.task_id = _task_id;
       delete from queues.parked p where p.task_id = _task_id;
       v_found := found;
     end if;
@@ -48,7 +50,7 @@ begin
       return 'cancelled';
     end if;
 
-    select * into v_lease from queues.lease l where l.task_id = _task_id;
+    select * into v_lease from queues.lease l where l.task_id = _task_id for update;
     if found then
       insert into queues.cancel (task_id, worker_id, lease_id, reason, requested_at, requested_by)
       values (_task_id, v_lease.worker_id, v_lease.lease_id, _reason, internal.clock(), session_user)

@@ -1,10 +1,13 @@
 -- Closes leases of a worker as cancelled, for good: the handler said so, or it was asked to stop and did.
 -- Returns the leases it really closed.
+-- Locks: the leases, in order of their id; a bitmap or sequential scan would take them as they lie.
 create or replace function queues.close_cancelled(_worker_id integer, _lease_ids bigint[])
 returns bigint[]
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
   v_lease queues.lease;

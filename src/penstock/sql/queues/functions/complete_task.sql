@@ -42,6 +42,7 @@ begin
     delete from queues.waiting w where w.task_id = _task_id;
   end if;
   if not found then
+    perform internal.key_lock(p.key) from queues.parked p where p.task_id = _task_id;
     delete from queues.parked p where p.task_id = _task_id;
   end if;
   if found then

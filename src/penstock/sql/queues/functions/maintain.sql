@@ -42,12 +42,17 @@ begin
   delete from queues.cancel c
   where c.requested_at < v_now - interval '1 hour'
     and not exists (select from queues.lease l where l.task_id = c.task_id);
+  -- One that a replay makes young again at this moment is locked, and left.
   delete from queues.task_kept k
-  where k.kept_at < v_now - _completed_retention
-    and not exists (select from queues.waiting w where w.task_id = k.task_id)
-    and not exists (select from queues.parked p where p.task_id = k.task_id)
-    and not exists (select from queues.ready r where r.task_id = k.task_id)
-    and not exists (select from queues.lease l where l.task_id = k.task_id);
+  where k.task_id = any (array(
+    select o.task_id
+    from queues.task_kept o
+    where o.kept_at < v_now - _completed_retention
+      and not exists (select from queues.waiting w where w.task_id = o.task_id)
+      and not exists (select from queues.parked p where p.task_id = o.task_id)
+      and not exists (select from queues.ready r where r.task_id = o.task_id)
+      and not exists (select from queues.lease l where l.task_id = o.task_id)
+    for update of o skip locked));
 
   -- Last, because their exclusive locks last until the end of the transaction.
   v_made := queues.roll_partitions('task', 'queues.task_id_seq')

@@ -1,10 +1,13 @@
 -- Hands leases of a worker back unrun, without charging an attempt: shutdown, or a prefetch it cannot start.
 -- A task that was asked to stop ends here, cancelled. Returns the leases it really closed.
+-- Locks: the leases, in order of their id; a bitmap or sequential scan would take them as they lie.
 create or replace function queues.release(_worker_id integer, _lease_ids bigint[])
 returns bigint[]
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
   v_lease queues.lease;

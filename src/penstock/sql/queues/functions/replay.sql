@@ -46,7 +46,8 @@ begin
       t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, internal.clock()
     from taken t
     where not exists (select from queues.task o where o.task_id = t.task_id)
-    on conflict (task_id) do nothing
+    -- A copy kept before is made young again, so that a maintain running now leaves it.
+    on conflict (task_id) do update set kept_at = excluded.kept_at
   ), shown as (
     insert into queues.ready (lane, seq, task_id, attempt, losses, held)
     select internal.lane(t.queue_id, 0, t.tenant_id), nextval('queues.task_id_seq'), t.task_id, 0, 0, 0

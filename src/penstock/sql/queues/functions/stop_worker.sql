@@ -1,4 +1,5 @@
 -- Ends a worker that stopped in order. Leases it still holds go back at once, uncharged.
+-- Locks: its idle rows, its own row, its leases in order of their id; maintain takes the first two the same way.
 create or replace function queues.stop_worker(_worker_id integer)
 returns integer
 language plpgsql
@@ -8,8 +9,8 @@ as $$
 declare
   v_left bigint[];
 begin
-  update queues.worker w set stopped_at = internal.clock() where w.worker_id = _worker_id and w.stopped_at is null;
   delete from queues.idle i where i.worker_id = _worker_id;
+  update queues.worker w set stopped_at = internal.clock() where w.worker_id = _worker_id and w.stopped_at is null;
   select array_agg(l.lease_id) into v_left from queues.lease l where l.worker_id = _worker_id;
   perform queues.wake(q.queue_id)
   from queues.worker w

@@ -1,0 +1,136 @@
+"""Every command has --json: one document on stdout, with the keys docs/reference/cli.md promises."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from penstock.cli.program import COMMANDS
+from tests.plugins.command_line import CommandLine
+
+STATS = "queue paused ready running waiting parked dead oldest_ready_seconds max_running rate workers idle_workers"
+SHOWN = (
+    "task_id task_type state queue priority tenant_id enqueued_at scheduled_at payload has_unique_key"
+    " has_limit_key due_at lease attempts errors"
+)
+LETTER = "task_id task_type queue reason attempts losses error_code error_message fingerprint died_at"
+
+
+def keys(text: str) -> set[str]:
+    return set(text.split())
+
+
+def drained(penstock: CommandLine) -> tuple[int, int]:
+    """A task that was done and one that died; their ids."""
+    assert (
+        penstock("worker", "--app", "shop", "--until-empty").code == 0
+    )  # declares the types and the schedule
+    enqueue = "select queues.enqueue('shop.{}', '{{}}')"
+    ids = [int(penstock("db", "psql", "--", "-Atc", enqueue.format(name)).out) for name in ("sell", "break")]
+    assert penstock("worker", "--app", "shop", "--until-empty").code == 0
+    return ids[0], ids[1]
+
+
+def test_looks_print_their_documented_keys(penstock: CommandLine) -> None:
+    done, dead = drained(penstock)
+    assert {frozenset(row) for row in penstock("queue", "stats", "--json").json["queues"]} == {
+        frozenset(keys(STATS))
+    }
+    assert set(penstock("task", "show", str(done), "--json").json) == keys(SHOWN)
+    rows = penstock("task", "list", "--state", "completed", "--json").json["tasks"]
+    assert [row["task_id"] for row in rows] == [done]
+    assert set(rows[0]) == keys("task_id task_type queue state attempt enqueued_at at worker_id")
+    assert datetime.fromisoformat(rows[0]["at"]).tzinfo is not None
+    assert set(penstock("dead", "list", "--json").json["dead"][0]) == keys(LETTER)
+    causes = penstock("dead", "list", "--by-fingerprint", "--json").json["causes"]
+    assert set(causes[0]) == keys(
+        "fingerprint task_type error_code error_message letters first_died_at last_died_at last_task_id"
+    )
+    assert keys("task_id payload errors reason queue") <= set(
+        penstock("dead", "show", str(dead), "--json").json
+    )
+    schedules = penstock("schedule", "list", "--json").json["schedules"]
+    assert set(schedules[0]) == keys(
+        "schedule_name cron timezone task_type queue enabled next_at last_at last_task_id"
+    )
+    explained = penstock("explain", str(dead), "--json").json
+    assert explained["task_id"] == dead
+    assert set(explained["reasons"][0]) == keys("reason explanation remedy")
+    doctor = penstock("doctor", "--json").json
+    assert set(doctor) == keys("healthy checks")
+    assert all(set(check) == keys("check status message remedy") for check in doctor["checks"])
+
+
+def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path) -> None:
+    _, dead = drained(penstock)
+    assert penstock("queue", "pause", "shop", "--json").json == {"queue": "shop", "paused": True}
+    assert penstock("queue", "resume", "shop", "--json").json == {"queue": "shop", "paused": False}
+    limits = penstock("queue", "limits", "shop", "--max-running", "3", "--rate", "100/min", "--json").json
+    assert limits == {
+        "queue": "shop",
+        "limits": [
+            {
+                "queue": "shop",
+                "scope": "queue",
+                "max_running": 3,
+                "rate_count": 100,
+                "rate_period_seconds": 60.0,
+                "rate_burst": None,
+            }
+        ],
+    }
+    ran = penstock("schedule", "run", "nightly", "--json").json
+    assert set(ran) == keys("schedule task_id")
+    cancelled = penstock("task", "cancel", str(ran["task_id"]), "--json").json
+    assert cancelled == {"tasks": [{"task_id": ran["task_id"], "result": "cancelled", "error": None}]}
+    retried = penstock("task", "retry", str(dead), "--json").json
+    assert retried == {"tasks": [{"task_id": dead, "result": "replayed", "error": None}]}
+    assert set(penstock("worker", "--app", "shop", "--until-empty", "--json").json) == keys(
+        "processes closed restarts"
+    )
+    assert penstock("dead", "replay", "--all", "--yes", "--json").json == {"replayed": 1}
+    penstock("worker", "--app", "shop", "--until-empty")
+    assert penstock("dead", "purge", str(dead), "--yes", "--json").json == {"purged": 1}
+    backup = penstock("db", "backup", str(tmp_path / "all.dump"), "--json").json
+    assert set(backup) == keys("file bytes")
+    assert set(penstock("db", "url", "--json").json) == keys("role url")
+    assert set(penstock("migrate", "--json").json) == keys("version changed migrations objects dropped")
+    assert set(penstock("migrate", "--check", "--json").json) == keys("database_version code_version pending")
+    assert set(penstock("bench", "--tasks", "200", "--json").json) == keys(
+        "tasks closed enqueue_seconds enqueue_per_second drain_seconds drain_per_second"
+    )
+    assert set(penstock("version", "--json").json) == keys("version python")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind", "field"),
+    [
+        (["queue", "stats", "nope"], 1, "unknown_queue", "queue"),
+        (["queue", "pause", "nope"], 1, "unknown_queue", "queue"),
+        (["task", "show", "99"], 1, "task_not_found", "task_id"),
+        (["task", "list", "--state", "lazy"], 1, "invalid_argument", "state"),
+        (["schedule", "run", "never"], 1, "schedule_not_found", "schedule"),
+        (["worker", "--app", "nowhere:app"], 1, "app_not_found", "app"),
+        (["dead", "replay", "--all", "--yes"], 1, "task_not_found", "filter"),
+        (["queue", "limits", "default", "--rate", "often"], 2, "usage", "--rate"),
+        (["task", "show", "first"], 2, "usage", "task_id"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_error_is_a_document_on_stderr(
+    penstock: CommandLine, words: list[str], code: int, kind: str, field: str
+) -> None:
+    ended = penstock(*words, "--json")
+    assert (ended.code, ended.out) == (code, "")
+    assert set(ended.error) == keys("code message field remedy")
+    assert (ended.error["code"], ended.error["field"]) == (kind, field)
+    assert ended.error["message"]
+    assert ended.error["remedy"]
+
+
+def test_the_reference_names_every_command_and_key() -> None:
+    text = Path(__file__).parents[2].joinpath("docs/reference/cli.md").read_text()
+    for word in (*COMMANDS, *keys(STATS), *keys(SHOWN), *keys(LETTER)):
+        assert word in text, word

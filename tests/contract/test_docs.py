@@ -1,0 +1,210 @@
+"""Holds the documentation to the code: links, promises, settings, errors, functions, metrics, log events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+import penstock.sql
+from penstock.errors import REFUSALS
+from penstock.observe import Metrics
+from penstock.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "penstock"
+SQL = Path(penstock.sql.__file__).parent
+WRITTEN_BY_A_RUN = {"bench/results/latest.md"}
+"""Links may lead there before `make bench` was ever run."""
+
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"],
+    key=lambda page: str(page),
+)
+FENCED = re.compile(r"^(\s*)```.*?^\1```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.+?)\s*$", re.MULTILINE)
+
+
+def text_of(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def prose(page: Path) -> str:
+    return FENCED.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The ids GitHub gives to the headings of a page."""
+    found = set()
+    for heading in HEADING.findall(prose(page)):
+        shown = LINK.sub(lambda link: link[0].split("]")[0].lstrip("![").lstrip("["), heading)
+        kept = re.sub(r"[^\w\- ]", "", shown.replace("`", "").lower())
+        found.add(kept.replace(" ", "-"))
+    return found
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    for target in LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = unquote(target).partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if str(file.relative_to(ROOT)) in WRITTEN_BY_A_RUN:
+            continue
+        if not file.exists():
+            yield f"{target}: no such file"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+            yield f"{target}: no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_resolves(page: Path) -> None:
+    assert list(broken_links(page)) == []
+
+
+def test_every_page_of_the_documentation_is_reached_from_the_readme() -> None:
+    reached = {ROOT / "README.md"}
+    new = set(reached)
+    while new:
+        targets = {
+            (page.parent / unquote(target).partition("#")[0]).resolve()
+            for page in new
+            for target in LINK.findall(prose(page))
+            if not re.match(r"[a-z]+:|#", target)
+        }
+        new = {target for target in targets if target.suffix == ".md" and target.exists()} - reached
+        reached |= new
+    assert {page for page in PAGES if page not in reached} == set()
+
+
+def test_every_promise_names_a_test_that_exists() -> None:
+    named = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text_of("docs/promises.md"))
+    assert named
+    missing = [
+        f"{file}::{name}"
+        for file, name in named
+        if not (ROOT / file).exists()
+        or not re.search(rf"^(?:async )?def {name}\(", text_of(file), re.MULTILINE)
+    ]
+    assert missing == []
+
+
+def test_every_promise_is_held_by_a_test() -> None:
+    proven = text_of("docs/promises.md").split("## Not yet proven")[0]
+    rows = [line for line in proven.splitlines() if line.startswith("| ") and "promise | held by" not in line]
+    assert [row for row in rows if "::test_" not in row] == []
+
+
+def test_the_settings_page_lists_every_setting_and_no_other() -> None:
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    listed = set(re.findall(rf"^\| `({PREFIX}\w+)` \|", text_of("docs/operate/settings.md"), re.MULTILINE))
+    assert listed == known
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / ".env.example"], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_no_page_names_a_setting_that_does_not_exist(page: Path) -> None:
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | {PREFIX + "CHAOS_LONG"}
+    named = set(re.findall(rf"\b{PREFIX}[A-Z_]*[A-Z]", page.read_text(encoding="utf-8")))
+    assert named - known == set()
+
+
+def test_the_settings_page_tells_the_defaults() -> None:
+    rows = re.findall(
+        rf"^\| `{PREFIX}(\w+)` \| ([^|]+) \|", text_of("docs/operate/settings.md"), re.MULTILINE
+    )
+    for name, shown in rows:
+        default = Settings.model_fields[name.lower()].default
+        told = shown.strip().strip("`").replace(",", "")
+        if isinstance(default, bool):
+            assert told == str(default).lower(), name
+        elif isinstance(default, int | float):
+            assert float(told) == default, name
+        elif default is None:
+            assert told in ("none", f"{PREFIX}DATABASE_URL"), name
+        else:
+            assert told == str(default), name
+
+
+def test_every_sqlstate_is_explained_beside_its_error() -> None:
+    rows = re.findall(r"^\| `(PS\d{3})` \| `(\w+)` \|", text_of("docs/reference/errors.md"), re.MULTILINE)
+    assert dict(rows) == {state: refusal.__name__ for state, refusal in REFUSALS.items()}
+
+
+def test_every_error_class_is_explained() -> None:
+    classes = re.findall(
+        r"^class (\w+)\((?:PenstockError|Refused)\)", text_of("src/penstock/errors.py"), re.M
+    )
+    page = text_of("docs/reference/errors.md")
+    assert [name for name in classes if f"`{name}`" not in page] == []
+
+
+def granted() -> set[str]:
+    grants = (SQL / "security" / "grants.sql").read_text()
+    lists = re.findall(r"v_\w+ text\[\] := array\[(.*?)\];", grants, re.DOTALL)
+    return {name for names in lists for name in re.findall(r"'(\w+)'", names)}
+
+
+def sections() -> dict[str, str]:
+    """What the SQL reference says of each function."""
+    parts = re.split(r"^### queues\.(\w+)$", text_of("docs/reference/sql.md"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_the_sql_reference_has_every_granted_function_and_no_other() -> None:
+    assert set(sections()) == granted()
+
+
+@pytest.mark.parametrize("name", sorted(granted()))
+def test_the_sql_reference_shows_the_signature_of(name: str) -> None:
+    file = (SQL / "queues" / "functions" / f"{name}.sql").read_text()
+    signature = re.search(
+        r"^create or replace function (queues\..*?)\nlanguage", file, re.DOTALL | re.MULTILINE
+    )
+    assert signature is not None
+    assert " ".join(signature[1].split()) in " ".join(sections()[name].split())
+
+
+def test_the_sql_reference_names_the_errors_a_function_raises() -> None:
+    silent = []
+    for name, section in sections().items():
+        file = (SQL / "queues" / "functions" / f"{name}.sql").read_text()
+        raised = set(re.findall(r"errcode = '(PS\d{3})'", file))
+        silent += [f"{name}: {state}" for state in sorted(raised) if state not in section]
+    assert silent == []
+
+
+def test_every_metric_is_explained() -> None:
+    page = text_of("docs/operate/monitoring.md")
+    described = re.findall(r"^# TYPE (job_\w+) ", Metrics().render().decode(), re.MULTILINE)
+    assert described
+    assert [name for name in described if f"`{name}`" not in page] == []
+
+
+def test_every_log_event_is_explained() -> None:
+    page = text_of("docs/operate/monitoring.md")
+    call = re.compile(r"\b_?log\.(?:debug|info|warning|error|throttled)\(\s*\"(\w+)\"")
+    events = {
+        event for file in SOURCE.rglob("*.py") for event in call.findall(file.read_text(encoding="utf-8"))
+    }
+    assert events
+    assert {event for event in events if f"`{event}`" not in page} == set()
+
+
+def test_the_readmes_ten_lines_are_the_example() -> None:
+    shown = re.search(
+        r"<!-- example:begin (\S+) -->\n```python\n(.*?)```\n<!-- example:end -->",
+        text_of("README.md"),
+        re.DOTALL,
+    )
+    assert shown is not None
+    assert shown[2] == text_of(shown[1])
+
+
+def test_the_readme_keeps_its_place_for_the_figures() -> None:
+    assert re.search(r"<!-- bench:begin -->\n.+\n<!-- bench:end -->", text_of("README.md"), re.DOTALL)

@@ -1,0 +1,90 @@
+"""doctor finds what is wrong, names it and its remedy, and exits 4 only when a check fails."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from tests.plugins.command_line import CommandLine
+from tests.plugins.database import Database
+
+
+def findings(penstock: CommandLine, *words: str, code: int = 0) -> dict[str, dict[str, Any]]:
+    ended = penstock("doctor", *words, "--json")
+    assert ended.code == code, ended
+    assert ended.json["healthy"] is (code == 0)
+    return {check["check"]: check for check in reversed(ended.json["checks"])}
+
+
+def test_a_fresh_database_is_healthy(penstock: CommandLine) -> None:
+    checks = findings(penstock, "--pinned-seconds", "3600")
+    assert {check["status"] for check in checks.values()} == {"ok"}
+    assert set(checks) == {
+        *("reachable", "version", "migrations", "role", "workers", "queues", "dead letters", "promises"),
+        *("dead tuples", "horizon", "autovacuum", "notifications", "partitions"),
+    }
+    assert penstock("doctor", "--pinned-seconds", "3600").out.startswith("ok    reachable ")
+
+
+async def test_who_pins_the_horizon_is_named(penstock: CommandLine, database: Database) -> None:
+    async with database.connect("runtime", name="a forgotten report") as connection:
+        async with connection.transaction(isolation="repeatable_read"):
+            pid = await connection.fetchval("select pg_backend_pid()")
+            deadline = monotonic() + 20
+            while True:
+                found = penstock("doctor", "--pinned-seconds", "1", "--json").json["checks"]
+                pins = [
+                    check
+                    for check in found
+                    if check["check"] == "horizon" and f"pid {pid} " in check["message"]
+                ]
+                if pins or monotonic() > deadline:
+                    break
+    assert [pin["status"] for pin in pins] == ["warn"]
+    assert "a forgotten report" in pins[0]["message"]
+    assert pins[0]["remedy"] == f"Let it commit, or: select pg_terminate_backend({pid})"
+
+
+async def test_a_backlog_nobody_works_on_is_a_failure(penstock: CommandLine, database: Database) -> None:
+    async with database.connect("operator") as connection:
+        await connection.execute("select queues.enqueue('email', '{}')")
+    checks = findings(penstock, "--pinned-seconds", "3600", code=4)
+    assert checks["workers"]["status"] == "fail"
+    assert "penstock worker" in checks["workers"]["remedy"]
+    penstock("queue", "pause", "default")
+    checks = findings(penstock, "--pinned-seconds", "3600")
+    assert checks["queues"]["status"] == "warn"
+    assert checks["queues"]["remedy"] == "penstock queue resume default"
+
+
+def test_a_runtime_login_that_is_superuser_is_a_failure(penstock: CommandLine, database: Database) -> None:
+    unsafe = penstock.with_variables(PENSTOCK_DATABASE_URL=database.admin_url)
+    checks = findings(unsafe, "--pinned-seconds", "3600", code=4)
+    assert checks["role"]["status"] == "fail"
+    assert "superuser" in checks["role"]["message"]
+
+
+def test_an_unmigrated_database_is_a_failure(penstock: CommandLine, empty_database: Database) -> None:
+    empty = penstock.with_variables(PENSTOCK_ADMIN_URL=empty_database.admin_url)
+    checks = findings(empty, code=4)
+    assert checks["migrations"]["remedy"] == "Run: penstock migrate"
+
+
+def test_an_unreachable_database_is_a_failure(penstock: CommandLine) -> None:
+    away = penstock.with_variables(PENSTOCK_ADMIN_URL="postgresql://nobody@127.0.0.1:1/none")
+    checks = findings(away, code=4)
+    assert checks["reachable"]["status"] == "fail"
+
+
+async def test_switched_off_vacuum_and_dead_letters_are_named(
+    penstock: CommandLine, database: Database
+) -> None:
+    async with database.connect() as connection:
+        await connection.execute("alter table queues.ready set (autovacuum_enabled = off)")
+    penstock("worker", "--app", "shop", "--until-empty")
+    penstock("db", "psql", "--", "-qc", "select queues.enqueue('shop.break', '{}')")
+    penstock("worker", "--app", "shop", "--until-empty")
+    checks = findings(penstock, "--pinned-seconds", "3600", code=4)
+    assert "queues.ready" in checks["autovacuum"]["message"]
+    assert "1 of shop.break: RuntimeError" in checks["dead letters"]["message"]
+    assert "penstock dead replay --fingerprint" in checks["dead letters"]["remedy"]

@@ -128,20 +128,35 @@ class Penstock:
             await prepare(addresses)
         size = self.settings.pool_size
         self._pool = await create_pool(
-            addresses.runtime, application_name="penstock app", min_size=0, max_size=size
+            addresses.runtime,
+            application_name="penstock app",
+            min_size=0,
+            max_size=size,
+            statement_cache_size=self.settings.statement_cache,
         )
         # An enqueue on its own is one call on one of these: no BEGIN, no COMMIT, no reset.
         self._producers = await create_pool(
-            addresses.runtime, application_name="penstock enqueue", min_size=0, max_size=size, tidy=False
+            addresses.runtime,
+            application_name="penstock enqueue",
+            min_size=0,
+            max_size=size,
+            tidy=False,
+            statement_cache_size=self.settings.statement_cache,
         )
         self._addresses = addresses
         try:
             async with self._pool.acquire() as connection:
                 await assert_safe_role(connection)
                 await assert_migrated(connection)
-            line = SteadyConnection(addresses.runtime, application_name="penstock app")
+            line = SteadyConnection(
+                addresses.runtime,
+                application_name="penstock app",
+                statement_cache=self.settings.statement_cache,
+            )
             try:
-                await DutyCalls(line).declare(self.registry.types.values())
+                calls = DutyCalls(line)
+                if await calls.may_declare():
+                    await calls.declare(self.registry.types.values())
             finally:
                 await line.close()
         except BaseException:
@@ -215,6 +230,7 @@ class Penstock:
             server = MetricsServer(
                 metrics,
                 self.settings.metrics_port,
+                self.settings.metrics_host,
                 healthy=lambda: worker.registration is not None and worker.registration.valid,
             )
             await server.start()

@@ -35,10 +35,13 @@ class Settings(BaseSettings):
     listen_url: Url
     """Direct address for LISTEN where the others lead through a transaction pooler."""
     pool_size: Annotated[int, Field(ge=1, le=1_000)] = 10
+    statement_cache: Annotated[int, Field(ge=0, le=10_000)] = 100
+    """Prepared statements kept a connection; 0 behind a transaction pooler that cannot carry them."""
 
     log_format: Literal["auto", "console", "json"] = "auto"
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     metrics_port: Annotated[int | None, Field(ge=0, le=65_535)] = None
+    metrics_host: str = "127.0.0.1"
 
     notify: bool = True
     poll_interval: Seconds = 30.0

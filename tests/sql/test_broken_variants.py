@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.plugins.database import Database
 from tests.sql.broken_variants import VARIANTS, Variant
-from tests.sql.queue_machine import QueueMachine, opened
+from tests.sql.queue_machine import machine_of, opened
 from tests.sql.test_state_machine import SETTINGS
 
 BUDGET = settings(
@@ -29,4 +29,4 @@ def test_the_state_machine_finds(database: Database, variant: Variant) -> None:
     with opened(database.admin_url) as session:
         session.execute(variant.text())
         with pytest.raises(FINDINGS):
-            run_state_machine_as_test(lambda: QueueMachine(session), settings=BUDGET)
+            run_state_machine_as_test(machine_of(session), settings=BUDGET)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.plugins.database import Database
-from tests.sql.queue_machine import QueueMachine, opened
+from tests.sql.queue_machine import machine_of, opened
 
 LONG = 20 if os.environ.get("PENSTOCK_CHAOS_LONG") else 1
 
@@ -28,4 +28,4 @@ SETTINGS = settings(
 @pytest.mark.timeout(120 * LONG)
 def test_any_sequence_of_calls_leaves_the_queue_as_its_model_says(database: Database) -> None:
     with opened(database.admin_url) as session:
-        run_state_machine_as_test(lambda: QueueMachine(session), settings=SETTINGS)
+        run_state_machine_as_test(machine_of(session), settings=SETTINGS)

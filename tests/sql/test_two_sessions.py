@@ -87,7 +87,8 @@ async def test_a_rescue_that_races_a_completion_never_overwrites_a_finish(databa
         await _declare(worker)
         worker_id = await _register(worker)
         leases = await _lease(worker, worker_id, 500)
-        tasks = dict(await worker.fetch("select lease_id, task_id from queues.lease"))
+        rows = await worker.fetch("select lease_id, task_id from queues.lease")
+        tasks = {row["lease_id"]: row["task_id"] for row in rows}
         await worker.execute(
             "update queues.worker set beat_at = now() - interval '2 days' where worker_id > 0"
         )

@@ -21,7 +21,11 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run one command's coroutine; its logs are warnings and worse."""
-    configure("debug" if Settings().log_level == "debug" else "warning", "console")
+    try:
+        configure("debug" if Settings().log_level == "debug" else "warning", "console")
+    except PenstockError:
+        work.close()  # or Python complains that nobody ran it
+        raise
     return asyncio.run(work)
 
 

@@ -22,12 +22,14 @@ class SteadyConnection:
         server_settings: Mapping[str, str] | None = None,
         statement_timeout: float = 60.0,
         longest_delay: float = 5.0,
+        statement_cache: int = 100,
     ) -> None:
         self._url = url
         self._application_name = application_name
         self._server_settings = server_settings
         self._timeout = statement_timeout
         self._longest_delay = longest_delay
+        self._statement_cache = statement_cache
         self._connection: Connection | None = None
         self._lock = asyncio.Lock()
         self._failures = 0
@@ -63,7 +65,10 @@ class SteadyConnection:
             await asyncio.sleep(delay * random.uniform(0.5, 1.0))
         try:
             self._connection = await connect(
-                self._url, application_name=self._application_name, server_settings=self._server_settings
+                self._url,
+                application_name=self._application_name,
+                server_settings=self._server_settings,
+                statement_cache_size=self._statement_cache,
             )
         except Exception:
             self._failures += 1

@@ -46,7 +46,7 @@ def _counters(now: Snapshot) -> Iterator[Metric]:
     for channel, count in now.notifications.items():
         received.add_metric([channel], count)
     yield received
-    yield CounterMetricFamily("job_poll_scanned", "Tasks found by polling, not by a notification", now.polled)
+    yield CounterMetricFamily("job_poll_scanned", "Looks for tasks, with or without a find", now.polled)
     yield CounterMetricFamily("job_leases_lost", "Leases this worker no longer held when closing", now.lost)
     yield CounterMetricFamily("job_rescued", "Tasks taken back from silent workers", now.rescued)
 

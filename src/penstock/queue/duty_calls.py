@@ -49,6 +49,15 @@ class DutyCalls:
     def __init__(self, line: SteadyConnection) -> None:
         self._line = line
 
+    async def may_declare(self) -> bool:
+        """Whether this login may declare task types; a login that only produces may not."""
+        return bool(
+            await self._line.fetchval(
+                "select bool_and(has_function_privilege(p.oid, 'execute')) from pg_proc p"
+                " where p.proname = 'put_task_type' and p.pronamespace = 'queues'::regnamespace"
+            )
+        )
+
     async def declare(self, types: Iterable[TaskType[Any]]) -> None:
         """Tell the database the task types, so that it can check producers and decide retries."""
         for task_type in types:
@@ -79,7 +88,7 @@ class DutyCalls:
             schedule.priority,
         )
 
-    async def put_queue(self, queue: str, payload_limit: int) -> int:
+    async def put_queue(self, queue: str, payload_limit: int | None) -> int:
         """Declare a queue; its number is what NOTIFY carries."""
         return cast("int", await self._line.fetchval("select queues.put_queue($1, $2)", queue, payload_limit))
 

@@ -123,6 +123,8 @@ class Claimer:
         if leases:
             self.empty.clear()
             self._lingered = 0
+            if not self._options.notify:
+                self._poll = FIRST_POLL
             self._slots.offer(leases)
             for task_type, count in Counter(lease.task_type for lease in leases).items():
                 self._metrics.claimed(task_type, count)

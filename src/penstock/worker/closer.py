@@ -163,6 +163,8 @@ class Closer:
             lost = [lease for lease in batch if lease.lease_id not in kept]
             batch = [lease for lease in batch if lease.lease_id in kept]
             self._metrics.lost(len(lost))
+            for task_type, count in Counter(lease.task_type for lease in lost).items():
+                self._metrics.completed(task_type, "lost", count)
             for lease in lost:
                 log.warning(
                     "lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type

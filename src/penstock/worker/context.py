@@ -10,27 +10,35 @@ from penstock.db import Connection, Pool
 from penstock.db.connect import CONNECTION_LOST, translated
 from penstock.errors import InvalidMove
 from penstock.model import Lease, LeaseId, TaskId, WorkerId
+from penstock.worker.registration import Registration
 
 COMPLETE_HERE = "select queues.complete_here($1, $2)"
-SET_TENANT = "select set_config('penstock.tenant_id', $1, true)"
+BEGIN_RUN = (
+    "select set_config('idle_in_transaction_session_timeout', $1, true),"
+    " set_config('penstock.tenant_id', $2, true)"
+)
 
 
 class Context:
     """One run of one task. `lease_id` is its fencing token: give it to systems that can check one."""
 
-    __slots__ = ("_lease", "_pool", "closed", "worker_id")
+    __slots__ = ("_lease", "_pool", "_registration", "closed")
 
     def __init__(
         self,
         lease: Lease,
-        worker_id: WorkerId,
+        registration: Registration,
         pool: Callable[[], Awaitable[Pool]],
     ) -> None:
         self._lease = lease
         self._pool = pool
-        self.worker_id = worker_id
+        self._registration = registration
         self.closed = False
         """True once this run closed its own lease in a transaction."""
+
+    @property
+    def worker_id(self) -> WorkerId:
+        return self._registration.worker_id
 
     @property
     def task_id(self) -> TaskId:
@@ -66,8 +74,11 @@ class Context:
             committing = False
             try:
                 async with connection.transaction():
-                    if self._lease.tenant_id is not None:
-                        await connection.execute(SET_TENANT, str(self._lease.tenant_id))
+                    # A handler frozen in here must not hold its locks past the lease; and both settings end
+                    # with the transaction, so they are safe behind a transaction pooler.
+                    tenant = self._lease.tenant_id
+                    limit = str(int(self._registration.lease_seconds * 1000))
+                    await connection.execute(BEGIN_RUN, limit, "" if tenant is None else str(tenant))
                     yield connection
                     await self.complete_in(connection)
                     committing = True

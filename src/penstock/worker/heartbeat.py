@@ -31,12 +31,14 @@ class Heartbeat:
         beat_seconds: float,
         on_cancels: OnCancels,
         on_lost: Callable[[], None],
+        statement_cache: int = 100,
     ) -> None:
         self._url = url
         self._registration = registration
         self._beat_seconds = beat_seconds
         self._on_cancels = on_cancels
         self._on_lost = on_lost
+        self._statement_cache = statement_cache
         self._home = asyncio.get_running_loop()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._hurry: asyncio.Event | None = None
@@ -68,6 +70,7 @@ class Heartbeat:
             application_name="penstock heartbeat",
             statement_timeout=max(self._registration.lease_seconds / 3, 1.0),
             longest_delay=min(1.0, self._beat_seconds),
+            statement_cache=self._statement_cache,
         )
         calls = DutyCalls(line)
         try:

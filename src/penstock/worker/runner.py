@@ -95,7 +95,7 @@ class Runner:
                 result = await entry.handler(payload)
             else:
                 if entry.task_type.wants_context:
-                    context = Context(lease, registration.worker_id, self._pool)
+                    context = Context(lease, registration, self._pool)
                 result = await self._run_in_full(entry, payload, context, lease.time_limit)
         except (Exception, asyncio.CancelledError, SystemExit) as error:  # noqa: BLE001  # it is the run's outcome
             self._broke_off(task, group, lease, entry, error)

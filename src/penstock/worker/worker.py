@@ -25,6 +25,7 @@ from penstock.worker.closer import Closer
 from penstock.worker.duties import Accountant, fire_schedules, maintain, read_gauges, rescue
 from penstock.worker.duty import Duty
 from penstock.worker.heartbeat import Heartbeat
+from penstock.worker.last_chance import LastChance
 from penstock.worker.registration import Registration
 from penstock.worker.runner import Runner
 from penstock.worker.slots import Slots
@@ -62,9 +63,9 @@ class Worker:
         self._options = options
         self.metrics = metrics or Metrics()
         self.registration: Registration | None = None
-        self._claims = SteadyConnection(runtime_url, application_name="penstock claims")
-        self._closes = SteadyConnection(runtime_url, application_name="penstock closes")
-        self._errands = SteadyConnection(runtime_url, application_name="penstock duties")
+        self._claims = self._line("claims")
+        self._closes = self._line("closes")
+        self._errands = self._line("duties")
         self._calls = DutyCalls(self._errands)
         self._broker = NativeBroker(self._claims, self._closes)
         self._closer = Closer(self._broker, self.metrics, self._closed)
@@ -78,6 +79,11 @@ class Worker:
         self._stopping = False
         self._pool: Pool | None = None
         self._pool_lock = asyncio.Lock()
+
+    def _line(self, use: str) -> SteadyConnection:
+        return SteadyConnection(
+            self._url, application_name=f"penstock {use}", statement_cache=self._settings.statement_cache
+        )
 
     @property
     def closed_total(self) -> int:
@@ -98,13 +104,17 @@ class Worker:
         claim_options = ClaimOptions(
             settings.notify, settings.poll_interval, settings.poll_jitter, settings.prefetch_seconds
         )
+        # A limit that nobody set here must not undo one that was set in the database.
+        stated = "payload_limit_bytes" in settings.model_fields_set
+        payload_limit = settings.payload_limit_bytes if stated else None
+        last_chance = LastChance(self._registry, self._closer, self.known_leases)
         for queue, concurrency in self._options.queues.items():
             runner = Runner(self._registry, self._closer, self.metrics, self.pool)
-            slots = Slots(queue, concurrency, runner, self._closer)
+            slots = Slots(queue, concurrency, runner, self._closer, last_chance)
             claimer = Claimer(slots, self._broker, self.metrics, claim_options, self._given_up)
             self._slots[queue] = slots
             self._claimers[queue] = claimer
-            number = await self._calls.put_queue(queue, settings.payload_limit_bytes)
+            number = await self._calls.put_queue(queue, payload_limit)
             self._by_number[str(number)] = claimer
         await self._register()
         await self._closer.start()
@@ -178,14 +188,12 @@ class Worker:
         if self._pool is None:
             async with self._pool_lock:
                 if self._pool is None:
-                    # A handler frozen inside a transaction must not hold its locks past the lease.
-                    frozen = str(int(self._settings.lease_seconds * 1000))
                     self._pool = await create_pool(
                         self._url,
                         application_name="penstock handlers",
                         min_size=0,
                         max_size=self._settings.pool_size,
-                        server_settings={"idle_in_transaction_session_timeout": frozen},
+                        statement_cache_size=self._settings.statement_cache,
                     )
         return self._pool
 
@@ -223,9 +231,7 @@ class Worker:
         """We were silent for longer than a lease: drop what we hold and start anew under a new id."""
         if self._stopping or (self._reregistering is not None and not self._reregistering.done()):
             return
-        log.warning(
-            "worker_given_up", worker_id=self.registration.worker_id if self.registration else None
-        )
+        log.warning("worker_given_up", worker_id=self.registration.worker_id if self.registration else None)
         self._reregistering = asyncio.get_running_loop().create_task(
             self._reregister(), name="penstock-reregister"
         )
@@ -257,7 +263,12 @@ class Worker:
         for claimer in self._claimers.values():
             claimer.register(registration)
         self._heartbeat = Heartbeat(
-            self._url, registration, settings.beat_seconds, self._cancel, self._given_up
+            self._url,
+            registration,
+            settings.beat_seconds,
+            self._cancel,
+            self._given_up,
+            settings.statement_cache,
         )
         self._heartbeat.start()
         log.info(

@@ -52,6 +52,7 @@ chaos: $(READY) ## kill, freeze and cut for minutes, then count the tasks
 	@PENSTOCK_CHAOS_LONG=1 $(BIN)/python -m pytest -m chaos tests/chaos
 
 clean: ## remove the environment, the demo's data and the caches
-	@test ! -x $(BIN)/python || test ! -d .penstock || $(BIN)/python -m penstock.db.embedded destroy .penstock
+	@for folder in .penstock .penstock/demo; do \
+	  test ! -x $(BIN)/python || test ! -d $$folder || $(BIN)/python -m penstock.db.embedded destroy $$folder; done
 	@rm -rf $(VENV) .penstock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	@find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

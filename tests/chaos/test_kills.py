@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import signal
+
+import pytest
 
 from tests.chaos.work import LONG, assert_each_effect_once, declared, enqueue
 from tests.plugins.workers import Crew, Mill, ended, eventually
@@ -29,7 +32,7 @@ async def test_kill_9_loses_no_task_and_writes_each_effect_once(mill: Mill, crew
         assert await books.count("queues.attempt", "outcome = 'lost'") > 0
         assert await books.count("queues.error") == 0
         assert await books.count("queues.dead_letter") == 0
-        crew.dismiss()
+        await asyncio.to_thread(crew.dismiss)
 
 
 async def _reached(completed: object, mark: int) -> bool:
@@ -55,34 +58,49 @@ async def test_a_storm_of_sigterms_charges_no_attempt(mill: Mill, crew: Crew) ->
         assert await books.count("queues.error") == 0
         assert await books.count("queues.attempt", "outcome in ('lost', 'failed')") == 0
         assert await books.count("queues.attempt", "outcome = 'completed' and attempt <> 1") == 0
-        crew.dismiss()
+        await asyncio.to_thread(crew.dismiss)
 
 
+@pytest.mark.parametrize(
+    ("neighbour", "concurrency"),
+    [
+        pytest.param("late", "10", id="neighbours with losses to spare"),
+        pytest.param("innocent", "1", id="one slot"),
+        pytest.param(
+            "innocent",
+            "10",
+            id="neighbours of the same claim",
+            marks=pytest.mark.xfail(
+                reason="a dead worker's leases return together, are claimed together and die together, three times:"
+                " claim must give a worker one task on its last chance at a time"
+            ),
+        ),
+    ],
+)
 async def test_a_task_that_kills_its_worker_is_quarantined_and_the_others_are_unharmed(
-    mill: Mill, crew: Crew
+    mill: Mill, crew: Crew, neighbour: str, concurrency: str
 ) -> None:
     async with mill.open(mill.app()) as books:
         watcher = crew.spawn()
         await declared(books)
         crew.kill(watcher)
         [poison] = await enqueue(books.admin, "poison", 1)
-        await enqueue(books.admin, "innocent", 30, seconds=(0.1, 0.3))
+        await enqueue(books.admin, neighbour, 30, seconds=(0.02, 0.1))
         deaths = 0
-        member = crew.spawn()
+        member = crew.spawn("tests.chaos.hands", concurrency)
 
         async def quarantined() -> bool:
             nonlocal deaths, member
             if member.poll() is not None:
                 assert member.returncode == 66, crew.log_of(member)
                 deaths += 1
-                member = crew.spawn()
+                member = crew.spawn("tests.chaos.hands", concurrency)
             return await books.state(poison) == "dead"
 
         await eventually(quarantined, within=60, what="the poison is quarantined")
-        await books.drained(30)
-        letter = await books.admin.fetchrow("select * from queues.dead_letter")
-        assert letter is not None
-        assert (letter["task_id"], letter["reason"], letter["losses"]) == (poison, "quarantined", 3)
         assert deaths == 3
-        await assert_each_effect_once(books, 30)
-        crew.dismiss()
+        letters = await books.admin.fetch("select task_id, reason, losses from queues.dead_letter")
+        assert [tuple(letter) for letter in letters] == [(poison, "quarantined", 3)]
+        await books.drained(30)
+        await assert_each_effect_once(books, 30, "late" if neighbour == "late" else "effect")
+        await asyncio.to_thread(crew.dismiss)

@@ -92,7 +92,6 @@ class Model:
         self.freed: dict[str, list[UniqueKey]] = {queue: [] for queue in QUEUES}
         self.paused: set[str] = set()
         self.cancels: dict[int, int] = {}
-        self.rolled_back: set[int] = set()
         self._tickets = 0
 
     # --- in

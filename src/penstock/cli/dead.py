@@ -39,16 +39,8 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 AtMost = Annotated[int | None, typer.Option("--limit", min=1, help="Only so many, the oldest first.")]
 ByFingerprint = Annotated[bool, typer.Option("--by-fingerprint", help="Count them by cause.")]
 
-LETTERS = ("task_id", "task_type", "reason", "attempts", "losses", "error_code", "error_message", "died_at")
-CAUSES = (
-    "fingerprint",
-    "task_type",
-    "error_code",
-    "error_message",
-    "letters",
-    "last_died_at",
-    "last_task_id",
-)
+LETTERS = ("task_id", "task_type", "died_at", "error_code", "error_message")
+CAUSES = ("letters", "fingerprint", "task_type", "error_code", "error_message")
 
 
 @group.command("list")

@@ -34,8 +34,8 @@ class Show:
             self.rate = fresh if not self.rate else 0.7 * self.rate + 0.3 * fresh
         self.looked_at, self.done = now, counts.done + counts.dead
         text = (
-            f"queued {counts.queued:>5,}  running {counts.running:>4,}  done {counts.done:>5,}  "
-            f"failed {counts.failures:>3,}  dead {counts.dead:>3,}  {self.rate:>6,.0f}/s"
+            f"queued {counts.queued:,}  leased {counts.running:,}  done {counts.done:,}  "
+            f"failed {counts.failures:,}  dead {counts.dead:,}  {self.rate:,.0f}/s"
         )
         if self.draw is not None:
             self.draw(counts, text)
@@ -54,10 +54,10 @@ def showing(total: int, *, quiet: bool) -> Iterator[Show]:
         yield Show(lambda text: print(text, file=sys.stderr, flush=True))
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     console = Console(stderr=True, highlight=False)
-    columns = (BarColumn(bar_width=30), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (BarColumn(bar_width=16), TextColumn("{task.description}"))
     with Progress(*columns, console=console) as live:
         bar = live.add_task("", total=total, visible=False)
 

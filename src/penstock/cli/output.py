@@ -14,6 +14,9 @@ import typer
 
 from penstock.observe.formats import escape
 
+WRAPPED = ("error_message", "rate", "")
+"""Columns of free text, which give way to the others."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -99,9 +102,11 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    drawn = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in columns:
-        drawn.add_column(column, overflow="fold")
+        drawn.add_column(
+            column, no_wrap=column not in WRAPPED, overflow="fold" if column in WRAPPED else "ellipsis"
+        )
     for row in rows:
         drawn.add_row(*map(Text, row))
     console = Console()

@@ -131,7 +131,7 @@ def _show(rows: Sequence[QueueStats], *, as_json: bool, one_line: bool) -> None:
     cells = [
         [
             *(r.queue, r.paused, r.ready, r.running, r.waiting, r.parked, r.dead),
-            *(r.oldest_ready_seconds, r.max_running, r.rate, f"{r.workers} ({r.idle_workers} idle)"),
+            *(r.oldest_ready_seconds, r.max_running, r.rate, r.workers),
         ]
         for r in rows
     ]

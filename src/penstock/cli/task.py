@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, cast
 
 import typer
 
@@ -29,6 +30,24 @@ Type = Annotated[str | None, typer.Option(help="Only this task type.")]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
 Why = Annotated[str | None, typer.Option(help="What to remember as the reason.")]
 
+FACTS = (
+    *(
+        "task_id",
+        "task_type",
+        "state",
+        "queue",
+        "priority",
+        "tenant_id",
+        "enqueued_at",
+        "scheduled_at",
+        "due_at",
+    ),
+    *("has_unique_key", "has_limit_key", "payload", "lease"),
+)
+HISTORY = {
+    "attempts": ("attempt", "outcome", "worker_id", "claimed_at", "closed_at"),
+    "errors": ("attempt", "error_code", "occurred_at", "error_message"),
+}
 REMEDIES = {
     "running": "Wait for it, or cancel it: penstock task cancel {id}",
     "ready": "It runs when its turn comes: penstock explain {id}",
@@ -45,7 +64,23 @@ def show(task_id: TaskId, as_json: output.AsJson = False) -> None:
             return await calls.show_task(task_id)
 
     found = run(call())
-    output.document(found) if as_json else output.facts(found)
+    if as_json:
+        output.document(found)
+        return
+    output.facts({name: _moment(name, found[name]) for name in FACTS if found.get(name) is not None})
+    for title, columns in HISTORY.items():
+        rows = [
+            [_moment(name, row[name]) for name in columns]
+            for row in cast("list[dict[str, object]]", found[title])
+        ]
+        if rows:
+            output.write(f"\n{title}")
+            output.table(columns, rows)
+
+
+def _moment(name: str, value: object) -> object:
+    """The times of a JSON document are text."""
+    return datetime.fromisoformat(value) if name.endswith("_at") and isinstance(value, str) else value
 
 
 @group.command("list")
@@ -65,7 +100,7 @@ def list_tasks(
             return await calls.list_tasks(state, queue, task_type, limit)
 
     rows = run(call())
-    columns = ("task_id", "task_type", "queue", "state", "attempt", "enqueued_at", "at", "worker_id")
+    columns = ("task_id", "task_type", "queue", "attempt", "at", "worker_id")
     if as_json:
         output.document({"tasks": rows})
     else:

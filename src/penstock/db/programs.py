@@ -6,7 +6,7 @@ import os
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from penstock.db.addresses import Addresses
 from penstock.errors import ProgramFailed
@@ -44,7 +44,5 @@ def for_libpq(url: str) -> tuple[str, dict[str, str]]:
     environment = dict(os.environ)
     if secret is not None:
         environment["PGPASSWORD"] = secret
-    netloc = f"{user}{at}{host}"
-    return urlunsplit(
-        parts._replace(netloc=netloc, query=urlencode(query, quote_via=quote, safe="/"))
-    ), environment
+    rest = urlencode(query, quote_via=quote, safe="/")
+    return f"{parts.scheme}://{user}{at}{host}{parts.path}{'?' if rest else ''}{rest}", environment

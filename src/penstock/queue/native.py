@@ -72,8 +72,10 @@ class NativeBroker:
     ) -> list[LeaseId]:
         return await self._close("select queues.snooze($1, $2, $3)", worker_id, leases, seconds)
 
-    async def cancelled(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
-        return await self._close("select queues.close_cancelled($1, $2)", worker_id, leases)
+    async def cancelled(
+        self, worker_id: WorkerId, leases: Sequence[LeaseId], reasons: Sequence[str]
+    ) -> list[LeaseId]:
+        return await self._close("select queues.close_cancelled($1, $2, $3)", worker_id, leases, reasons)
 
     async def release(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
         return await self._close("select queues.release($1, $2)", worker_id, leases)

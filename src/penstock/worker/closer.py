@@ -27,7 +27,7 @@ class Group:
     done: list[Lease] = field(default_factory=list)
     failed: list[tuple[Lease, Failure]] = field(default_factory=list)
     snoozed: list[tuple[Lease, float]] = field(default_factory=list)
-    cancelled: list[Lease] = field(default_factory=list)
+    cancelled: list[tuple[Lease, str]] = field(default_factory=list)
     released: list[Lease] = field(default_factory=list)
     unanswered: set[LeaseId] = field(default_factory=set)
     """Asked to be closed on a line that broke: they may well be closed already."""
@@ -36,7 +36,7 @@ class Group:
         yield from self.done
         yield from (lease for lease, _ in self.failed)
         yield from (lease for lease, _ in self.snoozed)
-        yield from self.cancelled
+        yield from (lease for lease, _ in self.cancelled)
         yield from self.released
 
     def __bool__(self) -> bool:
@@ -148,10 +148,11 @@ class Closer:
             self._count(group, [lease for lease, _ in snoozes], closed, "snoozed")
             self._tell_closed(True)
         if group.cancelled:
-            batch = group.cancelled[:LARGEST_GROUP]
-            closed = await self._broker.cancelled(group.worker_id, [lease.lease_id for lease in batch])
-            del group.cancelled[: len(batch)]
-            self._count(group, batch, closed, "cancelled")
+            cancels = group.cancelled[:LARGEST_GROUP]
+            ids = [lease.lease_id for lease, _ in cancels]
+            closed = await self._broker.cancelled(group.worker_id, ids, [reason for _, reason in cancels])
+            del group.cancelled[: len(cancels)]
+            self._count(group, [lease for lease, _ in cancels], closed, "cancelled")
         if group.released:
             batch = group.released[:LARGEST_GROUP]
             await self._broker.release(group.worker_id, [lease.lease_id for lease in batch])

@@ -133,8 +133,8 @@ class Runner:
                     group.failed.append((lease, describe(lease.lease_id, nonsense, ())))
                 else:
                     group.snoozed.append((lease, delay))
-            case Cancel():
-                group.cancelled.append(lease)
+            case Cancel(reason):
+                group.cancelled.append((lease, reason))
             case _ if context is not None and context.closed:
                 self._closer.noted(lease)
             case _:
@@ -149,7 +149,7 @@ class Runner:
         if why is not None:
             _uncancel(task)
             if why == "cancel":
-                group.cancelled.append(lease)
+                group.cancelled.append((lease, ""))
             elif why == "shutdown":
                 group.released.append(lease)
             self._closer.poke()

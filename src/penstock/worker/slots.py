@@ -11,7 +11,6 @@ from typing import Any
 from penstock.model import Lease, LeaseId
 from penstock.observe import get_logger
 from penstock.worker.closer import Closer
-from penstock.worker.last_chance import LastChance
 from penstock.worker.registration import Registration
 from penstock.worker.runner import Runner, Why
 
@@ -24,9 +23,7 @@ BREATH = 128
 class Slots:
     """Slots are long-lived tasks that take turns at the buffer; no asyncio task is made for a run."""
 
-    def __init__(
-        self, queue: str, concurrency: int, runner: Runner, closer: Closer, last_chance: LastChance
-    ) -> None:
+    def __init__(self, queue: str, concurrency: int, runner: Runner, closer: Closer) -> None:
         self.queue = queue
         self.concurrency = concurrency
         self.room = asyncio.Event()
@@ -34,7 +31,6 @@ class Slots:
         self.low_water = 0
         self._runner = runner
         self._closer = closer
-        self._last_chance = last_chance
         self._buffer: deque[Lease] = deque()
         self._running: dict[LeaseId, asyncio.Task[Any]] = {}
         self._resting: deque[asyncio.Future[None]] = deque()
@@ -67,8 +63,6 @@ class Slots:
 
     def offer(self, leases: Sequence[Lease]) -> None:
         """Put claimed leases into the buffer and wake as many slots as there are."""
-        if any(lease[5] for lease in leases):
-            leases = self._last_chance.sift(leases)
         self._buffer.extend(leases)
         self._wake(len(leases))
 
@@ -85,7 +79,7 @@ class Slots:
             if lease.lease_id == lease_id:
                 self._buffer.remove(lease)
                 if why == "cancel":
-                    self._closer.group.cancelled.append(lease)
+                    self._closer.group.cancelled.append((lease, ""))
                     self._closer.poke()
                 return
 

@@ -25,7 +25,6 @@ from penstock.worker.closer import Closer
 from penstock.worker.duties import Accountant, fire_schedules, maintain, read_gauges, rescue
 from penstock.worker.duty import Duty
 from penstock.worker.heartbeat import Heartbeat
-from penstock.worker.last_chance import LastChance
 from penstock.worker.registration import Registration
 from penstock.worker.runner import Runner
 from penstock.worker.slots import Slots
@@ -34,6 +33,8 @@ log = get_logger(__name__)
 
 READY = "penstock_ready"
 CANCEL = "penstock_cancel"
+SHORTEST_SILENCE = 5.0
+MAINTENANCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,13 @@ class Worker:
         self._pool: Pool | None = None
         self._pool_lock = asyncio.Lock()
 
-    def _line(self, use: str) -> SteadyConnection:
+    def _line(self, use: str, statement_timeout: float | None = None) -> SteadyConnection:
+        """Silent for a lease, a line counts as dead: half open, it would be so for hours."""
         return SteadyConnection(
-            self._url, application_name=f"penstock {use}", statement_cache=self._settings.statement_cache
+            self._url,
+            application_name=f"penstock {use}",
+            statement_timeout=statement_timeout or max(self._settings.lease_seconds, SHORTEST_SILENCE),
+            statement_cache=self._settings.statement_cache,
         )
 
     @property
@@ -107,10 +112,9 @@ class Worker:
         # A limit that nobody set here must not undo one that was set in the database.
         stated = "payload_limit_bytes" in settings.model_fields_set
         payload_limit = settings.payload_limit_bytes if stated else None
-        last_chance = LastChance(self._registry, self._closer, self.known_leases)
         for queue, concurrency in self._options.queues.items():
             runner = Runner(self._registry, self._closer, self.metrics, self.pool)
-            slots = Slots(queue, concurrency, runner, self._closer, last_chance)
+            slots = Slots(queue, concurrency, runner, self._closer)
             claimer = Claimer(slots, self._broker, self.metrics, claim_options, self._given_up)
             self._slots[queue] = slots
             self._claimers[queue] = claimer
@@ -130,7 +134,7 @@ class Worker:
         self._duties = [
             Duty("rescue", max(settings.lease_seconds / 3, 0.2), self._rescue),
             Duty("schedules", 1.0, lambda: fire_schedules(self._calls)),
-            Duty("maintenance", 60.0, self._maintain),
+            Duty("maintenance", MAINTENANCE_SECONDS, self._maintain),
             Duty("gauges", 15.0, self._gauges),
             Duty("accounting", 5.0, accountant.run_once),
             Duty("durations", 1.0, self._report),
@@ -239,6 +243,8 @@ class Worker:
     async def _reregister(self) -> None:
         if self._heartbeat is not None:
             await self._heartbeat.stop()
+        # What the old registration asked is of no use any more, and may wait on a line that is half open.
+        await asyncio.gather(*(line.close() for line in (self._claims, self._closes, self._errands)))
         while True:
             try:
                 await self._register()
@@ -279,9 +285,14 @@ class Worker:
         await rescue(self._calls, self.metrics, self._wake_all)
 
     async def _maintain(self) -> None:
-        await maintain(
-            self._calls, self._settings.completed_retention_days, self._settings.dead_retention_days
-        )
+        # On a line of its own: it may take long, and a rescue must not wait behind it.
+        line = self._line("maintenance", MAINTENANCE_SECONDS)
+        try:
+            await maintain(
+                DutyCalls(line), self._settings.completed_retention_days, self._settings.dead_retention_days
+            )
+        finally:
+            await line.close()
 
     async def _gauges(self) -> None:
         await read_gauges(self._calls, self.metrics)

@@ -23,7 +23,7 @@ declare
     'fail_task', 'holds', 'extend', 'open_leases'];
   v_operates text[] := array[
     'put_queue', 'put_task_type', 'put_schedule', 'drop_schedule', 'pause', 'resume', 'put_limits', 'run_now',
-    'replay', 'purge_dead', 'run_schedule', 'rescue', 'maintain'];
+    'replay', 'purge_dead', 'run_schedule', 'set_schedule', 'rescue', 'maintain'];
   v_role text;
   v_names text[];
   v_function regprocedure;

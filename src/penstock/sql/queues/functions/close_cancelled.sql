@@ -1,7 +1,9 @@
 -- Closes leases of a worker as cancelled, for good: the handler said so, or it was asked to stop and did.
--- Returns the leases it really closed.
+-- A reason the handler gave is kept as an error of the task. Returns the leases it really closed.
 -- Locks: the leases, in order of their id; a bitmap or sequential scan would take them as they lie.
-create or replace function queues.close_cancelled(_worker_id integer, _lease_ids bigint[])
+create or replace function queues.close_cancelled(
+  _worker_id integer, _lease_ids bigint[], _reasons text[] default null
+)
 returns bigint[]
 language plpgsql
 security definer
@@ -12,6 +14,7 @@ as $$
 declare
   v_lease queues.lease;
   v_closed bigint[] := '{}';
+  v_reason text;
 begin
   for v_lease in
     delete from queues.lease l
@@ -19,6 +22,10 @@ begin
     returning l.*
   loop
     perform queues.note_attempt(v_lease, 'cancelled');
+    v_reason := _reasons[array_position(_lease_ids, v_lease.lease_id)];
+    if v_reason <> '' then
+      perform queues.note_error(v_lease.task_id, v_lease, v_lease.attempt + 1, 'Cancelled', v_reason, null);
+    end if;
     delete from queues.cancel c where c.task_id = v_lease.task_id;
     if v_lease.held <> 0 then
       perform queues.free_keys(array[v_lease.task_id], true);

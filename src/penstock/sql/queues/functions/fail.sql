@@ -41,12 +41,7 @@ begin
     perform queues.note_attempt(v_lease, 'failed');
     perform queues.note_error(v_lease.task_id, v_lease, v_lease.attempt + 1, v_code, v_message, _details[v_n]);
 
-    delete from queues.cancel c where c.task_id = v_lease.task_id;
-    if found then
-      if v_lease.held <> 0 then
-        perform queues.free_keys(array[v_lease.task_id], true);
-      end if;
-      perform queues.note_end(v_lease.task_id, v_lease.attempt + 1, v_lease.tenant_id, 'cancelled');
+    if queues.end_if_cancelled(v_lease) then
       outcome := 'cancelled';
       return next;
       continue;
@@ -61,7 +56,8 @@ begin
     if coalesce(_final[v_n], false) or v_delay is null then
       perform queues.bury(
         v_lease, v_lease.attempt + 1, v_lease.losses,
-        case when coalesce(_final[v_n], false) or v_type.retry -> 'errors' -> v_code ->> 'kind' = 'none'
+        case when coalesce(_final[v_n], false)
+            or coalesce(v_type.retry -> 'errors' -> v_code, v_type.retry -> 'default') ->> 'kind' = 'none'
           then 'not_retriable' else 'exhausted' end,
         v_code, v_message);
       outcome := 'dead';

@@ -19,13 +19,7 @@ begin
     returning l.*
   loop
     perform queues.note_attempt(v_lease, 'released');
-    delete from queues.cancel c where c.task_id = v_lease.task_id;
-    if found then
-      if v_lease.held <> 0 then
-        perform queues.free_keys(array[v_lease.task_id], true);
-      end if;
-      perform queues.note_end(v_lease.task_id, v_lease.attempt, v_lease.tenant_id, 'cancelled');
-    else
+    if not queues.end_if_cancelled(v_lease) then
       perform queues.return_task(v_lease, v_lease.attempt, v_lease.losses, internal.clock());
     end if;
     v_closed := v_closed || v_lease.lease_id;

@@ -27,13 +27,8 @@ begin
     where x.task_id = any (array(
       select d.task_id
       from queues.dead_letter d
-      where (_task_ids is null or d.task_id = any (_task_ids))
-        and (_task_type is null or d.task_type = _task_type)
-        and (_fingerprint is null or d.fingerprint = _fingerprint)
-        and (_error_code is null or d.error_code = _error_code)
-        and (_reason is null or d.reason = _reason)
-        and (_tenant_id is null or d.tenant_id = _tenant_id)
-        and (_died_before is null or d.died_at < _died_before)
+      where d.task_id = any (array(select queues.find_dead(
+        _task_ids, _task_type, _fingerprint, _error_code, _reason, _tenant_id, _died_before)))
       order by d.died_at, d.task_id
       limit _limit
       for update skip locked))

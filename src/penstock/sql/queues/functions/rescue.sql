@@ -40,12 +40,7 @@ begin
     task_id := v_lease.task_id;
     worker_id := v_lease.worker_id;
     perform queues.note_attempt(v_lease, 'lost');
-    delete from queues.cancel c where c.task_id = v_lease.task_id;
-    if found then
-      if v_lease.held <> 0 then
-        perform queues.free_keys(array[v_lease.task_id], true);
-      end if;
-      perform queues.note_end(v_lease.task_id, v_lease.attempt + 1, v_lease.tenant_id, 'cancelled');
+    if queues.end_if_cancelled(v_lease) then
       outcome := 'cancelled';
       return next;
       continue;

@@ -26,7 +26,9 @@ async def effect(payload: dict[str, float], ctx: Context) -> None:
 async def started(payload: dict[str, float], ctx: Context) -> None:
     """Tell that it began, work a while, and complete in a group."""
     async with app.transaction() as connection:
-        await connection.execute(WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "started")
+        await connection.execute(
+            WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "started"
+        )
     await asyncio.sleep(payload.get("seconds", 0))
 
 
@@ -47,11 +49,15 @@ async def late(payload: dict[str, float], ctx: Context) -> None:
 async def holding(payload: dict[str, float], ctx: Context) -> None:
     """Linger, in its first run, between closing the lease and committing: the lease's row is locked."""
     async with ctx.transaction() as connection:
-        await connection.execute(WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "holding")
+        await connection.execute(
+            WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "holding"
+        )
         if ctx.losses == 0:
             await connection.execute("select queues.complete_here($1, $2)", ctx.worker_id, ctx.lease_id)
             async with app.transaction() as other:
-                await other.execute(WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "held")
+                await other.execute(
+                    WRITE, ctx.task_id, ctx.lease_id, ctx.worker_id, int(payload["n"]), "held"
+                )
             await asyncio.sleep(60)
 
 

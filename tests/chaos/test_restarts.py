@@ -58,6 +58,12 @@ def _assert_no_storm(log: str) -> None:
     seconds: dict[str, int] = {}
     for line in log.splitlines():
         event = json.loads(line)
-        if event["event"] in ("database_lost", "listener_lost", "registering_failed", "duty_failed", "claim_failed"):
+        if event["event"] in (
+            "database_lost",
+            "listener_lost",
+            "registering_failed",
+            "duty_failed",
+            "claim_failed",
+        ):
             seconds[event["time"][:19]] = seconds.get(event["time"][:19], 0) + 1
     assert max(seconds.values(), default=0) <= 10, seconds

@@ -80,7 +80,9 @@ async def test_a_queues_rate_is_never_exceeded_in_any_second(mill: Mill) -> None
         async with working(app, {"limited": 20}), working(app, {"limited": 20}):
             await eventually(lambda: len(starts) >= 200, within=20)
         # By the database's clock: the loop of a busy machine may start late what it claimed in time.
-        claimed = await books.value("select array_agg(extract(epoch from claimed_at)::float8) from queues.attempt")
+        claimed = await books.value(
+            "select array_agg(extract(epoch from claimed_at)::float8) from queues.attempt"
+        )
         claimed.sort()
         busiest = max(sum(1 for other in claimed if at <= other < at + 1) for at in claimed)
         assert busiest <= rate + burst, busiest

@@ -57,7 +57,8 @@ async def drain(mill: Mill) -> tuple[int, int, int]:
 
     async with mill.open(app) as books, working(app) as worker:
         good, bad, dead = [
-            await handle.enqueue({"do": do, "text": CANARY, "token": CANARY}) for do in ("pass", "fail", "die")
+            await handle.enqueue({"do": do, "text": CANARY, "token": CANARY})
+            for do in ("pass", "fail", "die")
         ]
         await books.becomes(good, "completed")
         await books.becomes(bad, "completed")
@@ -71,7 +72,9 @@ async def test_a_failed_task_is_logged_with_its_ids_its_attempt_and_whether_it_w
 ) -> None:
     good, bad, dead = await drain(mill)
     failed = lines.of("task_failed")
-    assert [(line["task_id"], line["attempt"], line["will_retry"]) for line in failed if line["task_id"] == bad] == [
+    assert [
+        (line["task_id"], line["attempt"], line["will_retry"]) for line in failed if line["task_id"] == bad
+    ] == [
         (bad, 1, True),
         (bad, 2, True),
     ]

@@ -31,14 +31,18 @@ async def test_claims_whose_answer_was_lost_leave_no_stuck_lease(mill: Mill) -> 
             assert worker.registration is not None
             await note.enqueue_many([{"n": count + n} for n in range(5)], queue="default", priority=0)
             async with mill.database.connect("runtime") as ghost:
-                await ghost.fetch("select * from queues.claim($1, 'default', 5)", worker.registration.worker_id)
+                await ghost.fetch(
+                    "select * from queues.claim($1, 'default', 5)", worker.registration.worker_id
+                )
             await books.drained(count + 5, within=40)
         assert set(ran.values()) == {1}
         assert await books.count("queues.error") == 0
         assert await books.count("queues.attempt", "outcome = 'lost'") == 0
 
 
-@pytest.mark.parametrize("line", ["penstock closes", "penstock heartbeat", "penstock duties", "penstock handlers"])
+@pytest.mark.parametrize(
+    "line", ["penstock closes", "penstock heartbeat", "penstock duties", "penstock handlers"]
+)
 async def test_any_line_may_break_at_any_time(mill: Mill, line: str) -> None:
     count = 1_000
     app = mill.app(poll_interval=1)
@@ -63,7 +67,9 @@ async def test_any_line_may_break_at_any_time(mill: Mill, line: str) -> None:
 
 
 async def _past(admin: Connection, count: int) -> bool:
-    done: bool = await admin.fetchval("select count(*) > $1 from queues.attempt where outcome = 'completed'", count)
+    done: bool = await admin.fetchval(
+        "select count(*) > $1 from queues.attempt where outcome = 'completed'", count
+    )
     return done
 
 
@@ -78,7 +84,9 @@ async def test_a_beat_that_fails_does_not_end_the_beating(mill: Mill) -> None:
         assert worker.registration is not None
         worker_id = worker.registration.worker_id
         async with books.admin.transaction():
-            await books.admin.execute("select * from queues.worker where worker_id = $1 for update", worker_id)
+            await books.admin.execute(
+                "select * from queues.worker where worker_id = $1 for update", worker_id
+            )
 
             async def cancelled() -> bool:
                 async with mill.database.connect("admin") as admin:

@@ -200,9 +200,7 @@ async def test_a_run_past_its_time_limit_is_stopped_and_charged(mill: Mill) -> N
         assert (await letter(books, other))["error_code"] == "TimeoutError"
 
 
-async def dies_and_the_worker_goes_on(
-    books: Books, nasty: TaskType[Any], good: TaskType[Any]
-) -> Record:
+async def dies_and_the_worker_goes_on(books: Books, nasty: TaskType[Any], good: TaskType[Any]) -> Record:
     """Twice, on one slot: had the first run cost the slot, the second would never start."""
     call = """select queues.enqueue($1, '{"shape": "trap"}')"""
     first, second = [await books.value(call, nasty.name) for _ in range(2)]
@@ -315,6 +313,10 @@ async def test_a_senseless_snooze_does_not_jam_the_closes_of_others(mill: Mill, 
         await books.becomes(other, "completed")
 
         async def settled() -> bool:
-            return await books.state(task) in ("waiting", "dead", "completed") or "snoozed" in await books.outcomes(task)
+            return await books.state(task) in (
+                "waiting",
+                "dead",
+                "completed",
+            ) or "snoozed" in await books.outcomes(task)
 
         await eventually(settled)

@@ -101,6 +101,27 @@ async def test_run_worker_until_empty_returns_how_many_it_closed(mill: Mill) -> 
         await books.drained(250)
 
 
+@pytest.mark.parametrize("way", ["in its transaction", "beside it"])
+async def test_run_worker_until_empty_runs_what_the_handlers_enqueue_too(mill: Mill, way: str) -> None:
+    app = mill.app(grace_seconds=1)
+
+    @app.task()
+    async def link(payload: dict[str, int], ctx: Context) -> None:
+        following = {"n": payload["n"] + 1}
+        if following["n"] == 40:
+            return
+        if way == "beside it":
+            await link.enqueue(following)
+        else:
+            async with ctx.transaction() as connection:
+                await link.enqueue(following, conn=connection)
+
+    async with mill.open(app) as books:
+        await link.enqueue({"n": 0})
+        assert await asyncio.wait_for(app.run_worker(stop_when_empty=True), 30) == 40
+        await books.drained(40)
+
+
 async def test_a_plain_function_runs_in_a_thread_and_does_not_hold_up_the_others(mill: Mill) -> None:
     app = mill.app()
     entered, leave = threading.Event(), threading.Event()
@@ -166,7 +187,9 @@ async def test_a_payload_that_no_longer_fits_goes_dead_at_once_as_payload_invali
             await greet.enqueue({"name": "Ada", "times": "canary often"})
         assert "canary" not in str(refused.value)
         # SQL knows the required keys only, so a producer in SQL gets this one in.
-        task = await books.value("""select queues.enqueue('greet', '{"name": "Ada", "times": "canary often"}')""")
+        task = await books.value(
+            """select queues.enqueue('greet', '{"name": "Ada", "times": "canary often"}')"""
+        )
         async with working(app):
             await books.becomes(task, "dead")
         letter = await books.admin.fetchrow("select * from queues.dead_letter where task_id = $1", task)

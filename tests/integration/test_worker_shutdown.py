@@ -149,7 +149,10 @@ async def test_a_worker_that_was_given_up_while_stopping_leaves_no_registration(
                 "update queues.worker set lost_at = now() where worker_id = $1", worker.registration.worker_id
             )
             await worker.stop()
-        assert await books.count("queues.worker", "worker_id > 0 and stopped_at is null and lost_at is null") == 0
+        assert (
+            await books.count("queues.worker", "worker_id > 0 and stopped_at is null and lost_at is null")
+            == 0
+        )
         assert not [thread for thread in threading.enumerate() if thread.name == "penstock-heartbeat"]
 
 

@@ -35,8 +35,6 @@ async def idle(books: Books) -> None:
     await eventually(lambda: books.count("queues.idle"), what="a worker is idle")
 
 
-
-
 async def test_a_notify_wakes_an_idle_worker_long_before_its_poll(mill: Mill) -> None:
     app = mill.app(poll_interval=30)
     note, started = stopwatch(app)

@@ -13,7 +13,7 @@ import typer
 from penstock.cli import output
 from penstock.cli.progress import bar
 from penstock.cli.session import operations, run
-from penstock.cli.task import LARGEST_ID, Limit, TaskId
+from penstock.cli.task import LARGEST_ID, Limit, TaskId, Type
 from penstock.errors import InvalidArgument, TaskNotFound
 from penstock.queue.operations import Operations
 from penstock.queue.operator_rows import DeadFilter
@@ -30,7 +30,6 @@ class Reason(StrEnum):
 
 
 Ids = Annotated[list[int] | None, typer.Argument(metavar="[ID…]", min=1, max=LARGEST_ID)]
-Type = Annotated[str | None, typer.Option("--type", help="Only this task type.")]
 Fingerprint = Annotated[str | None, typer.Option(help="Only this cause; see dead list --by-fingerprint.")]
 Code = Annotated[str | None, typer.Option("--code", help="Only this error code.")]
 Why = Annotated[Reason | None, typer.Option("--reason", help="Only those that died of this.")]

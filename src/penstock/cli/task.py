@@ -26,7 +26,7 @@ State = Annotated[
     typer.Option(help="running, ready, waiting, parked, dead, or an outcome such as completed or failed."),
 ]
 Queue = Annotated[str | None, typer.Option(help="Only this queue.")]
-Type = Annotated[str | None, typer.Option(help="Only this task type.")]
+Type = Annotated[str | None, typer.Option("--type", help="Only this task type.")]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
 Why = Annotated[str | None, typer.Option(help="What to remember as the reason.")]
 
@@ -87,7 +87,7 @@ def _moment(name: str, value: object) -> object:
 def list_tasks(
     state: State = "running",
     queue: Queue = None,
-    task_type: Annotated[str | None, typer.Option("--type", help="Only this task type.")] = None,
+    task_type: Type = None,
     limit: Limit = 50,
     as_json: output.AsJson = False,
 ) -> None:

@@ -45,9 +45,9 @@ def reaching() -> Iterator[None]:
 
 @asynccontextmanager
 async def reach(url: str, *, application_name: str) -> AsyncIterator[Connection]:
-    """Connect for the block."""
+    """Connect for the block, in a way that a transaction pooler allows too."""
     with reaching():
-        connection = await connect(url, application_name=application_name)
+        connection = await connect(url, application_name=application_name, statement_cache_size=0)
         try:
             yield connection
         finally:

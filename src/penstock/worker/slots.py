@@ -142,8 +142,11 @@ class Slots:
             registration = self._registration
             assert registration is not None
             if monotonic() > registration.valid_until:
-                # Frozen or cut off for so long that others may have taken these over: start none of them.
+                # Frozen or cut off for so long that others may have taken these over: start none of them, and
+                # hand back those that nobody took.
                 log.throttled("prefetch_dropped", queue=self.queue, count=len(buffer) + 1)
+                self._closer.group.released.extend((lease, *buffer))
+                self._closer.poke()
                 buffer.clear()
                 continue
             lease_id = lease[0]

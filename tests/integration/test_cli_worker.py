@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import subprocess
 from collections.abc import Callable
 from time import monotonic
@@ -147,3 +148,11 @@ def test_a_refusal_ends_all_processes(penstock: CommandLine) -> None:
     ended = penstock("worker", "--app", "shop", "--queue", "No Such", "--processes", "2")
     assert ended.code == 1
     assert "is no name for a queue" in ended.err
+
+
+def test_a_taken_metrics_port_is_refused(penstock: CommandLine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = penstock("worker", "--app", "shop", "--until-empty", "--metrics-port", str(port))
+    assert ended.code == 1
+    assert f"error: PENSTOCK_METRICS_PORT is invalid: port {port}" in ended.err

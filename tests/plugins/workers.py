@@ -1,4 +1,4 @@
-"""Workers of a test: an app on the test's database, workers inside the test, worker processes to be killed."""
+"""Workers of a test: an app on its database, workers inside the test, and processes to be killed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import pytest
 
@@ -23,7 +23,6 @@ from penstock.worker import Worker
 from tests.plugins.database import Database
 
 ROOT = Path(__file__).parents[2]
-T = TypeVar("T")
 
 # No unique constraint: a second effect must be seen, not refused.
 EFFECT = """
@@ -35,16 +34,16 @@ grant select, insert on public.effect to penstock_runtime;
 
 
 async def eventually(
-    condition: Callable[[], T | Awaitable[T]], *, within: float = 15.0, every: float = 0.02, what: str = ""
-) -> T:
-    """The first true answer of the condition; fails when there is none in time. Tests wait by nothing else."""
+    condition: Callable[[], object], *, within: float = 15.0, every: float = 0.02, what: str = ""
+) -> None:
+    """Wait until the condition, a function or a coroutine function, is true; tests wait by nothing else."""
     deadline = time.monotonic() + within
     while True:
         answer = condition()
         if inspect.isawaitable(answer):
             answer = await answer
         if answer:
-            return cast("T", answer)
+            return
         if time.monotonic() > deadline:
             pytest.fail(f"not within {within:g} s: {what or inspect.getsource(condition).strip()}")
         await asyncio.sleep(every)
@@ -133,8 +132,8 @@ class Books:
         """Open connections to this database by name, the administrator's own aside."""
         rows = await self.admin.fetch(
             "select application_name, count(*) from pg_stat_activity"
-            " where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
-            " group by 1"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+            " and backend_type = 'client backend' group by 1"
         )
         return {row[0]: row[1] for row in rows}
 
@@ -146,7 +145,7 @@ class Mill:
         self.database = database
 
     def app(self, **settings: object) -> Penstock:
-        defaults: dict[str, object] = {
+        defaults: dict[str, Any] = {
             "database_url": self.database.runtime_url,
             "operator_url": self.database.operator_url,
             "admin_url": self.database.admin_url,

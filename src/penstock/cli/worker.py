@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from penstock.cli.app_loading import load_app
 from penstock.cli.failures import warn
 from penstock.cli.supervisor import supervise
 from penstock.db.reach import reaching
+from penstock.errors import SettingInvalid
 from penstock.observe import configure
 
 App = Annotated[
@@ -84,6 +86,11 @@ async def _work(
         await app.open()
     try:
         return await app.run_worker(queues, concurrency=concurrency, stop_when_empty=until_empty)
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        reason = f"port {app.settings.metrics_port}: {error.strerror}"
+        raise SettingInvalid("PENSTOCK_METRICS_PORT", reason) from error
     finally:
         await app.close()
 

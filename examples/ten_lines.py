@@ -1,4 +1,4 @@
-"""A task with a typed payload, enqueued inside the caller's own transaction, and a worker that runs until empty."""
+"""A task with a typed payload, enqueued in the caller's own transaction, and a worker until it is empty."""
 
 import asyncio
 

@@ -123,16 +123,23 @@ class Penstock:
         """Connect; on the embedded server also start and migrate it. Declares the task types."""
         if self._addresses is not None:
             return
-        addresses = await asyncio.to_thread(resolve, self.settings)
+        self._addresses = await asyncio.to_thread(resolve, self.settings)
+        try:
+            await self._connect(self._addresses)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _connect(self, addresses: Addresses) -> None:
         if addresses.embedded is not None:
             await prepare(addresses)
-        size = self.settings.pool_size
+        size, cache = self.settings.pool_size, self.settings.statement_cache
         self._pool = await create_pool(
             addresses.runtime,
             application_name="penstock app",
             min_size=0,
             max_size=size,
-            statement_cache_size=self.settings.statement_cache,
+            statement_cache_size=cache,
         )
         # An enqueue on its own is one call on one of these: no BEGIN, no COMMIT, no reset.
         self._producers = await create_pool(
@@ -141,27 +148,18 @@ class Penstock:
             min_size=0,
             max_size=size,
             tidy=False,
-            statement_cache_size=self.settings.statement_cache,
+            statement_cache_size=cache,
         )
-        self._addresses = addresses
+        async with self._pool.acquire() as connection:
+            await assert_safe_role(connection)
+            await assert_migrated(connection)
+        line = SteadyConnection(addresses.runtime, application_name="penstock app", statement_cache=cache)
         try:
-            async with self._pool.acquire() as connection:
-                await assert_safe_role(connection)
-                await assert_migrated(connection)
-            line = SteadyConnection(
-                addresses.runtime,
-                application_name="penstock app",
-                statement_cache=self.settings.statement_cache,
-            )
-            try:
-                calls = DutyCalls(line)
-                if await calls.may_declare():
-                    await calls.declare(self.registry.types.values())
-            finally:
-                await line.close()
-        except BaseException:
-            await self.close()
-            raise
+            calls = DutyCalls(line)
+            if await calls.may_declare():
+                await calls.declare(self.registry.types.values())
+        finally:
+            await line.close()
 
     async def close(self) -> None:
         """Let go of the connections; the embedded server stops when nobody else holds it."""
@@ -237,12 +235,13 @@ class Penstock:
             log.info("metrics_served", port=server.port)
         stopping = asyncio.Event()
         hurrying = asyncio.Event()
+        waits: list[asyncio.Task[Any]] = []
         with _Signals(stopping, hurrying):
-            await worker.start()
-            waits: list[asyncio.Task[Any]] = [asyncio.create_task(stopping.wait())]
-            if stop_when_empty:
-                waits.append(asyncio.create_task(worker.wait_empty()))
             try:
+                await worker.start()
+                waits.append(asyncio.create_task(stopping.wait()))
+                if stop_when_empty:
+                    waits.append(asyncio.create_task(worker.wait_empty()))
                 await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 for wait in waits:

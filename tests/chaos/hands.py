@@ -1,4 +1,4 @@
-"""The program of a worker process in tests: task types that leave effects, take their time, or kill the worker."""
+"""The program of a worker process: task types that leave effects, take their time, or kill the worker."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ async def test_a_storm_of_sigterms_charges_no_attempt(mill: Mill, crew: Crew) ->
             "10",
             id="neighbours of the same claim",
             marks=pytest.mark.xfail(
-                reason="a dead worker's leases return together, are claimed together and die together, three times:"
-                " claim must give a worker one task on its last chance at a time"
+                reason="the leases of a dead worker return together, are claimed together and die together;"
+                " a claim must give a worker only one task that is on its last chance"
             ),
         ),
     ],

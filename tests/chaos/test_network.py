@@ -20,7 +20,7 @@ OUTAGE_SECONDS = 2.5
     [
         (Mode.CLOSE, "effect"),
         (Mode.DEAF, "effect"),
-        # A handler's own statement on a swallowed connection is for its time limit to end; here the worker's are.
+        # Of the worker's own lines: a handler's statement on a swallowed connection waits for the kernel.
         (Mode.BLACK_HOLE, "plain"),
     ],
 )

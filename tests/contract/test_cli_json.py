@@ -86,6 +86,9 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
     }
     ran = penstock("schedule", "run", "nightly", "--json").json
     assert set(ran) == keys("schedule task_id")
+    assert penstock("schedule", "pause", "nightly", "--json").json == {"schedule": "nightly", "enabled": False}
+    assert not penstock("schedule", "list", "--json").json["schedules"][0]["enabled"]
+    assert penstock("schedule", "resume", "nightly", "--json").json == {"schedule": "nightly", "enabled": True}
     cancelled = penstock("task", "cancel", str(ran["task_id"]), "--json").json
     assert cancelled == {"tasks": [{"task_id": ran["task_id"], "result": "cancelled", "error": None}]}
     retried = penstock("task", "retry", str(dead), "--json").json
@@ -115,6 +118,7 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
         (["task", "show", "99"], 1, "task_not_found", "task_id"),
         (["task", "list", "--state", "lazy"], 1, "invalid_argument", "state"),
         (["schedule", "run", "never"], 1, "schedule_not_found", "schedule"),
+        (["schedule", "pause", "never"], 1, "schedule_not_found", "schedule"),
         (["worker", "--app", "nowhere:app"], 1, "app_not_found", "app"),
         (["dead", "replay", "--all", "--yes"], 1, "task_not_found", "filter"),
         (["queue", "limits", "default", "--rate", "often"], 2, "usage", "--rate"),

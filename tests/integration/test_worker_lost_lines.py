@@ -1,4 +1,4 @@
-"""Connections that break under a worker: no lease is stuck, nothing runs twice, and nobody restarts anything."""
+"""Connections that break under a worker: no lease is stuck, and nothing runs twice."""
 
 from __future__ import annotations
 

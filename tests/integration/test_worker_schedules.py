@@ -17,7 +17,6 @@ async def test_a_tick_fires_once_with_three_workers(mill: Mill) -> None:
 
     app.schedule("* * * * *", report, {"n": 9}, name="each minute")
     async with mill.open(app) as books, working(app), working(app), working(app) as third:
-        # Far from the minute's end, or the next real tick comes into the test.
         for round_number in range(1, 4):
             await books.admin.execute("update queues.schedule set next_at = now() - interval '1 second'")
             await eventually(lambda: len(ran) >= round_number, what="the tick has run")  # noqa: B023  # now
@@ -26,7 +25,8 @@ async def test_a_tick_fires_once_with_three_workers(mill: Mill) -> None:
                     await duty.run_once()
         fired = await books.value("select count(*) from queues.task where task_type = 'report'")
         ticks = await books.value(
-            "select count(*) from queues.schedule where next_at > now() and next_at <= now() + interval '1 minute'"
+            "select count(*) from queues.schedule"
+            " where next_at > now() and next_at <= now() + interval '1 minute'"
         )
         assert ticks == 1
         assert len(ran) == fired

@@ -14,6 +14,7 @@ from penstock.db.connect import create_pool
 from penstock.errors import InvalidMove
 from penstock.model import Lease
 from penstock.worker import Worker, WorkerOptions
+from penstock.worker.registration import Registration
 from tests.plugins.proxy import proxied
 from tests.plugins.workers import Books, Mill, eventually, working
 
@@ -113,14 +114,16 @@ async def test_stale_worker_cannot_complete_a_reclaimed_task(mill: Mill) -> None
         async def lend() -> Pool:
             return pool
 
+        async def run_too_long(ctx: Context) -> None:
+            async with ctx.transaction() as connection:
+                await write(connection, ctx, 1)
+                await give_up(books, worker_id)
+                async with working(app, name="another"):
+                    await books.becomes(task, "completed")
+
         try:
-            ctx = Context(Lease._make(row), worker_id, lend)
             with pytest.raises(LeaseLost):
-                async with ctx.transaction() as connection:
-                    await write(connection, ctx, 1)
-                    await give_up(books, worker_id)
-                    async with working(app, name="another"):
-                        await books.becomes(task, "completed")
+                await run_too_long(Context(Lease._make(row), Registration(worker_id, 60), lend))
         finally:
             await pool.close()
         assert await books.value("select array_agg(n) from public.effect") == [2]

@@ -1,4 +1,4 @@
-"""How a worker learns that there is something to do: NOTIFY, a poll, a reconnect, a timer; and what it must not miss."""
+"""How a worker learns that there is something to do: NOTIFY, a poll, a reconnect, a timer."""
 
 from __future__ import annotations
 

@@ -126,3 +126,16 @@ async def test_a_dropped_schedule_fires_no_more(database: Database) -> None:
         assert await value(queue.operator, "drop_schedule", "hourly") is False
         await queue.clock.advance(days=1)
         assert await rows(queue.runtime, "due_schedules") == []
+
+
+async def test_a_schedule_that_is_off_does_not_fire_and_on_again_it_does(database: Database) -> None:
+    async with calls(database) as queue:
+        await put(queue)
+        await value(queue.operator, "set_schedule", "hourly", False)
+        await queue.clock.advance(days=1)
+        assert await rows(queue.runtime, "due_schedules") == []
+        await value(queue.operator, "set_schedule", "hourly", True)
+        assert [row["schedule_name"] for row in await rows(queue.runtime, "due_schedules")] == ["hourly"]
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await value(queue.operator, "set_schedule", "no such", False)
+        assert (caught.value.sqlstate, caught.value.detail) == ("PS010", "schedule")

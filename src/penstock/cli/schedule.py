@@ -1,4 +1,4 @@
-"""`penstock schedule`: the cron schedules, and running one now."""
+"""`penstock schedule`: the cron schedules, running one now, and switching one off and on."""
 
 from __future__ import annotations
 
@@ -43,3 +43,27 @@ def run_now(name: Annotated[str, typer.Argument(metavar="NAME")], as_json: outpu
         output.document({"schedule": name, "task_id": task_id})
     else:
         output.write(f"Enqueued task {task_id}.")
+
+
+@group.command("pause")
+def pause(name: Annotated[str, typer.Argument(metavar="NAME")], as_json: output.AsJson = False) -> None:
+    """Let a schedule's ticks pass unfired."""
+    _switch(name, enabled=False, as_json=as_json)
+
+
+@group.command("resume")
+def resume(name: Annotated[str, typer.Argument(metavar="NAME")], as_json: output.AsJson = False) -> None:
+    """Let a paused schedule fire again."""
+    _switch(name, enabled=True, as_json=as_json)
+
+
+def _switch(name: str, *, enabled: bool, as_json: bool) -> None:
+    async def call() -> None:
+        async with operations() as calls:
+            await calls.set_schedule(name, enabled)
+
+    run(call())
+    if as_json:
+        output.document({"schedule": name, "enabled": enabled})
+    else:
+        output.write(f"The schedule {name} is {'on' if enabled else 'off'}.")

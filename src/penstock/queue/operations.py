@@ -132,6 +132,9 @@ class Operations:
     async def run_schedule(self, name: str) -> int:
         return cast("int", await self._connection.fetchval("select queues.run_schedule($1)", name))
 
+    async def set_schedule(self, name: str, enabled: bool) -> None:
+        await self._connection.execute("select queues.set_schedule($1, $2)", name, enabled)
+
     async def explain(self, task_id: int) -> list[Reason]:
         rows = await self._connection.fetch("select * from queues.explain($1)", task_id)
         return [Reason(*row) for row in rows]

@@ -69,8 +69,7 @@ class Claimer:
         self._task: asyncio.Task[None] | None = None
         self.limited = False
         """The queue has a limit of its own, so each end of a task is a reason to look again."""
-        self.empty = asyncio.Event()
-        """Set while the last look found nothing: a signal for tests and for draining runs."""
+        self._asked: list[asyncio.Future[bool]] = []
 
     def register(self, registration: Registration) -> None:
         self._registration = registration
@@ -79,8 +78,14 @@ class Claimer:
     def wake(self) -> None:
         """Look again now: something was enqueued, freed or resumed."""
         self._admit_at = 0.0
-        self.empty.clear()
         self._wake.set()
+
+    async def look(self) -> bool:
+        """Whether a look that begins now finds nothing."""
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._asked.append(answer)
+        self.wake()
+        return await answer
 
     async def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name=f"penstock-claimer-{self._queue}")
@@ -118,14 +123,19 @@ class Claimer:
             if self._wanted() <= 0:
                 await self._slots.room.wait()
             return
-        leases = await self._claim(registration, wanted)
-        self._load.took(len(leases))
+        asked, self._asked = self._asked, []
+        try:
+            leases = await self._claim(registration, wanted)
+        except BaseException:
+            self._asked += asked
+            raise
+        self._load.claimed(len(leases))
         if leases:
-            self.empty.clear()
             self._lingered = 0
             if not self._options.notify:
                 self._poll = FIRST_POLL
             self._slots.offer(leases)
+            self._answer(asked, False)
             for task_type, count in Counter(lease.task_type for lease in leases).items():
                 self._metrics.claimed(task_type, count)
             if log.enabled_for_debug:
@@ -148,7 +158,13 @@ class Claimer:
                     # We keep up with the producers: let some more come together before the next look.
                     await self._sleep(LINGER[0])
         else:
+            self._answer(asked, True)
             await self._found_nothing(registration)
+
+    def _answer(self, asked: list[asyncio.Future[bool]], empty: bool) -> None:
+        for answer in asked:
+            if not answer.done():
+                answer.set_result(empty)
 
     async def _claim(self, registration: Registration, wanted: int) -> list[Lease]:
         now = monotonic()
@@ -178,7 +194,6 @@ class Claimer:
         return leases
 
     async def _found_nothing(self, registration: Registration) -> None:
-        self.empty.set()
         if self._load.fast or 0 < self._lingered < len(LINGER):
             # Producers are at it: a short sleep now is cheaper for them than a NOTIFY in each commit.
             pause = LINGER[self._lingered % len(LINGER)]
@@ -209,7 +224,7 @@ class Claimer:
             self._admit_at = 0.0
 
     async def _sleep(self, seconds: float) -> None:
-        # Not wait_for: before Python 3.12 it swallows a cancellation that meets the wake-up, and stop() hangs.
+        # Not wait_for: before Python 3.12 it swallows a cancellation that meets the wake-up; stop() hung.
         try:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
@@ -220,7 +235,8 @@ class Claimer:
 
     def _wanted(self) -> int:
         """Room now: the slots, plus what they will run within the prefetch time."""
-        ahead = min(int(self._load.rate * self._options.prefetch_seconds), LARGEST_PREFETCH)
+        rate = self._load.run_rate(self._slots.started)
+        ahead = min(int(rate * self._options.prefetch_seconds), LARGEST_PREFETCH)
         target = self._slots.concurrency + ahead
         self._slots.low_water = max(ahead // 2, 1)
         outstanding = self._slots.outstanding

@@ -47,7 +47,7 @@ def describe(lease_id: LeaseId, error: BaseException, known_codes: Collection[st
 
 
 def delay_from(seconds: object) -> float | None:
-    """A delay the database can add to its clock, or None: one it cannot would fail all closes of its group."""
+    """A delay the database can add to its clock, or None: one it cannot would fail the whole group."""
     if isinstance(seconds, timedelta):
         seconds = seconds.total_seconds()
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds != seconds:

@@ -40,14 +40,18 @@ class Load:
     def __init__(self) -> None:
         self._now = Rate(0.02)
         self._lately = Rate(0.2)
+        self._runs = Rate(0.02)
+        self._started = 0
 
-    def took(self, count: int) -> None:
+    def claimed(self, count: int) -> None:
         self._now.took(count)
         self._lately.took(count)
 
-    @property
-    def rate(self) -> float:
-        return self._now.value
+    def run_rate(self, started: int) -> float:
+        """Runs begun a second, from their running count: what is claimed says nothing about how long runs take."""
+        self._runs.took(started - self._started)
+        self._started = started
+        return self._runs.value
 
     @property
     def fast(self) -> bool:

@@ -29,6 +29,8 @@ class Slots:
         self.room = asyncio.Event()
         """Set whenever the buffer is low: time to claim."""
         self.low_water = 0
+        self.started = 0
+        """Runs begun so far."""
         self._runner = runner
         self._closer = closer
         self._buffer: deque[Lease] = deque()
@@ -151,6 +153,7 @@ class Slots:
                 continue
             lease_id = lease[0]
             running[lease_id] = task
+            self.started += 1
             try:
                 await run(task, lease, registration)
             finally:

@@ -178,14 +178,15 @@ class Worker:
             slots.hurry()
 
     async def wait_empty(self) -> None:
-        """Until every queue was seen empty, with nothing running or waiting to be closed."""
+        """Until a look that began while nothing ran or waited to be closed has found every queue empty."""
         while True:
-            for claimer in self._claimers.values():
-                await claimer.empty.wait()
             await self._closer.flush(timeout=60.0)
-            if all(claimer.empty.is_set() for claimer in self._claimers.values()) and not self.known_leases():
+            if self.known_leases():
+                await asyncio.sleep(0.001)
+                continue
+            found_nothing = await asyncio.gather(*(claimer.look() for claimer in self._claimers.values()))
+            if all(found_nothing) and not self.known_leases():
                 return
-            await asyncio.sleep(0.001)
 
     async def pool(self) -> Pool:
         """Connections for handlers' own transactions, opened when the first asks."""

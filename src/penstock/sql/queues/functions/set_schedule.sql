@@ -1,4 +1,5 @@
--- Switches a schedule off or on; its ticks pass unfired while it is off. Raises PS010.
+-- Switches a schedule off or on; off, it does not fire; on again, a tick that passed meanwhile fires once.
+-- Raises PS010.
 create or replace function queues.set_schedule(_schedule_name text, _enabled boolean)
 returns void
 language plpgsql

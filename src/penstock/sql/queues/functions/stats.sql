@@ -36,7 +36,8 @@ as $$
     q.max_running,
     q.rate_count || ' per ' || q.rate_period,
     (select count(*) from queues.worker w
-      where w.stopped_at is null and w.lost_at is null and w.worker_id > 0 and q.queue_name = any (w.queue_names)),
+      where w.stopped_at is null and w.lost_at is null and w.worker_id > 0 and q.queue_name = any (w.queue_names)
+        and w.beat_at > internal.clock() - w.lease_for),
     (select count(*) from queues.idle i where i.queue_id = q.queue_id)
   from queues.queue q
   where _queue is null or q.queue_name = _queue

@@ -26,8 +26,9 @@ async def main() -> None:
         worker = app.worker()
         await worker.start()
         async with app.transaction() as connection:
-            while await connection.fetchval("select sum(ready + waiting + running) from queues.stats()"):
-                await asyncio.sleep(0.05)  # noqa: ASYNC110  # what we wait for is in the database
+            pending = "select sum(ready + waiting + running) from queues.stats()"
+            while await connection.fetchval(pending):  # noqa: ASYNC110  # it is the database we wait for
+                await asyncio.sleep(0.05)
             print(await connection.fetchval("select error_code from queues.dead_letters()"), "is kept")
         await worker.stop()
 

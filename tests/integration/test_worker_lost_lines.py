@@ -92,8 +92,9 @@ async def test_a_beat_that_fails_does_not_end_the_beating(mill: Mill) -> None:
                 async with mill.database.connect("admin") as admin:
                     return bool(
                         await admin.fetchval(
-                            "select count(pg_cancel_backend(pid)) from pg_stat_activity where state = 'active'"
-                            " and application_name = 'penstock heartbeat' and datname = current_database()"
+                            "select count(pg_cancel_backend(pid)) from pg_stat_activity"
+                            " where state = 'active' and application_name = 'penstock heartbeat'"
+                            " and datname = current_database()"
                         )
                     )
 

@@ -70,10 +70,6 @@ async def test_a_storm_of_sigterms_charges_no_attempt(mill: Mill, crew: Crew) ->
             "innocent",
             "10",
             id="neighbours of the same claim",
-            marks=pytest.mark.xfail(
-                reason="the leases of a dead worker return together, are claimed together and die together;"
-                " a claim must give a worker only one task that is on its last chance"
-            ),
         ),
     ],
 )

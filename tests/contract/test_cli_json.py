@@ -86,9 +86,15 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
     }
     ran = penstock("schedule", "run", "nightly", "--json").json
     assert set(ran) == keys("schedule task_id")
-    assert penstock("schedule", "pause", "nightly", "--json").json == {"schedule": "nightly", "enabled": False}
+    assert penstock("schedule", "pause", "nightly", "--json").json == {
+        "schedule": "nightly",
+        "enabled": False,
+    }
     assert not penstock("schedule", "list", "--json").json["schedules"][0]["enabled"]
-    assert penstock("schedule", "resume", "nightly", "--json").json == {"schedule": "nightly", "enabled": True}
+    assert penstock("schedule", "resume", "nightly", "--json").json == {
+        "schedule": "nightly",
+        "enabled": True,
+    }
     cancelled = penstock("task", "cancel", str(ran["task_id"]), "--json").json
     assert cancelled == {"tasks": [{"task_id": ran["task_id"], "result": "cancelled", "error": None}]}
     retried = penstock("task", "retry", str(dead), "--json").json

@@ -175,7 +175,8 @@ class Closer:
         group.unanswered.clear()
         self._closed += len(batch)
         self.total += len(batch)
-        self._tell_closed(any(lease.held for lease in batch))
+        # A suspect (two workers lost) leaves room for the next one: a worker gets one at a time.
+        self._tell_closed(any(lease.held or lease.losses > 1 for lease in batch))
 
     def _failed(
         self, worker_id: WorkerId, lease: Lease, failure: Failure, outcome: str, retry_at: str

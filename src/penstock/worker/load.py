@@ -48,7 +48,7 @@ class Load:
         self._lately.took(count)
 
     def run_rate(self, started: int) -> float:
-        """Runs begun a second, from their running count: what is claimed says nothing about how long runs take."""
+        """Runs begun a second; what is claimed says nothing about how long runs take."""
         self._runs.took(started - self._started)
         self._started = started
         return self._runs.value

@@ -1,6 +1,6 @@
 -- A lane is (queue, class, tenant) packed into one bigint, so that it needs no lookup row and one index
 -- range is one queue. 16 bits queue, 6 bits class, 40 bits of the tenant's hash. Class 0 is the return lane
--- of retried and rescued tasks; priority p is class p + 1. Two tenants whose hashes meet share a quota, nothing else.
+-- of retried and rescued tasks, class 63 that of suspects; priority p is class p + 1. Two tenants whose hashes meet share a quota, nothing else.
 create or replace function internal.lane(_queue_id smallint, _class integer, _tenant_id uuid)
 returns bigint
 language sql

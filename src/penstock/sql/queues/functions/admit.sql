@@ -42,7 +42,7 @@ begin
   ), plain as (
     insert into queues.ready (lane, seq, task_id, attempt, losses, held)
     select
-      case when d.attempt + d.losses > 0 then internal.return_lane(d.lane) else d.lane end,
+      case when d.attempt + d.losses > 0 then internal.return_lane(d.lane, d.losses) else d.lane end,
       nextval('queues.task_id_seq'), d.task_id, d.attempt, d.losses, d.held
     from (select * from due c where not c.keyed order by c.due_at, c.seq) d
   )

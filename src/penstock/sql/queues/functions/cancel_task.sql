@@ -29,7 +29,7 @@ begin
     v_found := found;
     if not v_found then
       delete from queues.ready r
-      where r.lane in (v_lane, internal.return_lane(v_lane)) and r.task_id = _task_id;
+      where r.lane = any (internal.task_lanes(v_task.queue_id, v_task.priority, v_task.tenant_id)) and r.task_id = _task_id;
       v_found := found;
     end if;
     if not v_found then

@@ -10,7 +10,7 @@ as $$
 declare
   v_lease queues.lease;
   v_task queues.task;
-  v_lane bigint;
+  v_lanes bigint[];
 begin
   select * into v_lease from queues.lease l where l.worker_id = 0 and l.task_id = _task_id;
   if found and cardinality(queues.complete(0, array[v_lease.lease_id])) > 0 then
@@ -36,8 +36,8 @@ begin
       hint = 'Complete a task that dequeue_next_available_task() returned.';
   end if;
 
-  v_lane := internal.return_lane(internal.lane(v_task.queue_id, 0, v_task.tenant_id));
-  delete from queues.ready r where r.lane = v_lane and r.task_id = _task_id;
+  v_lanes := internal.task_lanes(v_task.queue_id, v_task.priority, v_task.tenant_id);
+  delete from queues.ready r where r.lane = any (v_lanes) and r.task_id = _task_id;
   if not found then
     delete from queues.waiting w where w.task_id = _task_id;
   end if;

@@ -121,6 +121,11 @@ begin
     end if;
     v_lane := internal.lane(v_task.queue_id, v_task.priority + 1, v_task.tenant_id);
     return query
+    select 'suspect', format('%s workers were lost while they ran it; a worker runs one such task at a time.', r.losses),
+      'Nothing to do; if it loses one more it is put in quarantine.'
+    from queues.ready r
+    where r.lane = internal.lane(v_task.queue_id, 63, v_task.tenant_id) and r.task_id = _task_id;
+    return query
     select 'in_line', format('It is ready; %s%s tasks of its lane are before it.',
       least(c.ahead, 10000), case when c.ahead > 10000 then ' or more' else '' end),
       'It runs when they are done; more workers or concurrency make that sooner.'
@@ -129,7 +134,8 @@ begin
       select o.lane, o.seq from queues.ready o where o.lane = v_lane and o.seq = _task_id
       union all
       select o.lane, o.seq from queues.ready o
-      where o.lane in (v_lane, internal.return_lane(v_lane)) and o.task_id = _task_id and o.seq <> _task_id
+      where o.lane = any (internal.task_lanes(v_task.queue_id, v_task.priority, v_task.tenant_id))
+        and o.task_id = _task_id and o.seq <> _task_id
       limit 1
     ) ticket
     cross join lateral (

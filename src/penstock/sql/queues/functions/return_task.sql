@@ -13,11 +13,11 @@ begin
     perform pg_current_xact_id();
     insert into queues.ready (lane, seq, task_id, attempt, losses, held)
     values (
-      internal.return_lane(_lease.lane), nextval('queues.task_id_seq'), _lease.task_id, _attempt, _losses, 0);
+      internal.return_lane(_lease.lane, _losses), nextval('queues.task_id_seq'), _lease.task_id, _attempt, _losses, 0);
   else
     insert into queues.waiting (queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed, tenant_id)
     values (
-      v_queue_id, _due_at, nextval('queues.task_id_seq'), _lease.task_id, internal.return_lane(_lease.lane),
+      v_queue_id, _due_at, nextval('queues.task_id_seq'), _lease.task_id, internal.return_lane(_lease.lane, _losses),
       _attempt, _losses, _lease.held & 1, _lease.held <> 0, _lease.tenant_id);
     if _lease.held <> 0 then
       perform queues.free_keys(array[_lease.task_id], false);

@@ -9,7 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform pg_current_xact_id();
-  lane := case when _attempt + _losses > 0 then internal.return_lane(_lane) else _lane end;
+  lane := case when _attempt + _losses > 0 then internal.return_lane(_lane, _losses) else _lane end;
   seq := nextval('queues.task_id_seq');
   insert into queues.ready (lane, seq, task_id, attempt, losses, held)
   values (show_ready.lane, show_ready.seq, _task_id, _attempt, _losses, _held);

@@ -21,7 +21,7 @@ begin
     when exists (select from queues.ready r where r.lane = v_lane and r.seq = _task_id) then 'ready'
     when exists (
       select from queues.ready r
-      where r.lane in (v_lane, internal.return_lane(v_lane)) and r.task_id = _task_id) then 'ready'
+      where r.lane = any (internal.task_lanes(v_task.queue_id, v_task.priority, v_task.tenant_id)) and r.task_id = _task_id) then 'ready'
     else (
       select a.outcome::text from queues.attempt a
       where a.task_id = _task_id order by a.closed_at desc, a.attempt_id desc limit 1)

@@ -221,3 +221,37 @@ async def test_a_worker_finds_the_leases_whose_claim_it_never_heard_of(database:
         assert await value(queue.runtime, "open_leases", worker) == []
         await queue.clock.advance(seconds=6)
         assert await value(queue.runtime, "open_leases", worker) == [lease["lease_id"]]
+
+
+async def test_a_worker_gets_one_task_at_a_time_that_two_workers_were_lost_with(database: Database) -> None:
+    async with calls(database) as queue:
+        suspects = await queue.enqueue_many(3)
+        for _ in range(2):
+            await queue.claim(await queue.worker(), 3)
+            assert len(await queue.lose()) == 3
+        [innocent] = await queue.enqueue_many(1)
+        worker = await queue.worker(lease_seconds=3600)
+        other = await queue.worker(lease_seconds=3600)
+        first = await queue.claim(worker, 10)
+        assert sorted(lease["task_id"] for lease in first) == [min(s["task_id"] for s in first), innocent]
+        assert await queue.claim(worker, 10) == []
+        waiting = next(
+            task for task in suspects if task != first[0]["task_id"] and task != first[-1]["task_id"]
+        )
+        assert "suspect" in await queue.reasons(waiting)
+        second = await queue.claim(other, 10)
+        assert len(second) == 1
+        await queue.complete(worker, *first)
+        assert len(await queue.claim(worker, 10)) == 1
+        assert await queue.count("dead_letter") == 0
+
+
+async def test_a_suspect_that_waits_can_be_cancelled(database: Database) -> None:
+    async with calls(database) as queue:
+        [task] = await queue.enqueue_many(1)
+        for _ in range(2):
+            await queue.claim(await queue.worker(), 1)
+            await queue.lose()
+        assert await queue.state(task) == "ready"
+        assert await value(queue.operator, "cancel_task", task) == "cancelled"
+        assert await queue.state(task) == "cancelled"

@@ -98,7 +98,9 @@ class Listener:
             self._tell(ListenerState.CONNECTED, None)
             while not closed.is_set():
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(closed.wait(), self._check_seconds)
+                    # Not wait_for: before Python 3.12 it can swallow the cancellation of stop().
+                    async with asyncio.timeout(self._check_seconds):
+                        await closed.wait()
                 if not closed.is_set():
                     # A half-open line is silent for hours; only a question with a deadline tells.
                     await connection.fetchval("select 1", timeout=self._check_timeout)

@@ -68,6 +68,7 @@ class SteadyConnection:
                 self._url,
                 application_name=self._application_name,
                 server_settings=self._server_settings,
+                timeout=min(10.0, self._timeout),
                 statement_cache_size=self._statement_cache,
             )
         except Exception:

@@ -16,6 +16,7 @@ CONNECTION_LOST: tuple[type[Exception], ...] = (
     EOFError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,  # "connection is closed", found out before anything was sent
+    asyncpg.InternalClientError,  # the server's goodbye came in while the driver was starting a statement
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,

@@ -255,3 +255,29 @@ async def test_a_suspect_that_waits_can_be_cancelled(database: Database) -> None
         assert await queue.state(task) == "ready"
         assert await value(queue.operator, "cancel_task", task) == "cancelled"
         assert await queue.state(task) == "cancelled"
+
+
+async def test_a_lease_id_that_is_given_out_again_closes_no_other_task(database: Database) -> None:
+    """As after a crash that lost commits, or a failover to a replica that lagged: the sequence goes back."""
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        lost, other = await queue.enqueue_many(2)
+        stale = await queue.claim_one(worker)
+        assert stale["task_id"] == lost
+        await queue.admin.execute("delete from queues.lease")
+        await queue.admin.execute("select setval('queues.lease_id_seq', $1, false)", stale["lease_id"])
+        fresh = await queue.claim_one(worker)
+        assert (fresh["lease_id"], fresh["task_id"]) == (stale["lease_id"], other)
+
+        ids, tasks = [stale["lease_id"]], [lost]
+        assert await value(queue.runtime, "complete", worker, ids, tasks) == []
+        assert await value(queue.runtime, "release", worker, ids, tasks) == []
+        assert await value(queue.runtime, "snooze", worker, ids, [1.0], tasks) == []
+        assert await value(queue.runtime, "close_cancelled", worker, ids, ["no"], tasks) == []
+        [verdict] = await rows(queue.runtime, "fail", worker, ids, ["E"], ["m"], _task_ids=tasks)
+        assert verdict["outcome"] == "gone"
+        with pytest.raises(asyncpg.PostgresError) as caught:
+            await value(queue.runtime, "complete_here", worker, ids[0], lost)
+        assert caught.value.sqlstate == "PS006"
+        assert await queue.state(other) == "running"
+        assert await value(queue.runtime, "complete", worker, ids, [other]) == ids

@@ -33,7 +33,7 @@ class Verdict:
 
 
 class Broker(Protocol):
-    """Claim and close. Every close is fenced by worker and lease and says what it really closed."""
+    """Claim and close. Every close is fenced by worker, lease and task and says what it really closed."""
 
     async def claim(
         self,
@@ -52,16 +52,21 @@ class Broker(Protocol):
 
     async def go_idle(self, worker_id: WorkerId, queue: str, idle: bool) -> None: ...
 
-    async def complete(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]: ...
+    async def complete(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]: ...
 
-    async def fail(self, worker_id: WorkerId, failures: Sequence[Failure]) -> list[Verdict]: ...
+    async def fail(
+        self, worker_id: WorkerId, failures: Sequence[tuple[Lease, Failure]]
+    ) -> list[Verdict]: ...
 
     async def snooze(
-        self, worker_id: WorkerId, leases: Sequence[LeaseId], seconds: Sequence[float]
+        self, worker_id: WorkerId, snoozes: Sequence[tuple[Lease, float]]
     ) -> list[LeaseId]: ...
 
     async def cancelled(
-        self, worker_id: WorkerId, leases: Sequence[LeaseId], reasons: Sequence[str]
+        self, worker_id: WorkerId, cancels: Sequence[tuple[Lease, str]]
     ) -> list[LeaseId]: ...
 
-    async def release(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]: ...
+    async def release(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]: ...
+
+    async def release_unknown(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
+        """Hand back leases held in the worker's name of which it knows only that they are there."""

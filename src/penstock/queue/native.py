@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import cast
 
 from penstock.db.steady import SteadyConnection
-from penstock.model import Failure, Lease, LeaseId, WorkerId
+from penstock.model import Failure, Lease, LeaseId, TaskId, WorkerId
 from penstock.queue.broker import Probe, Verdict
 
 CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7)"
 PROBE = "select * from queues.probe($1, $2, $3)"
-FAIL = "select * from queues.fail($1, $2, $3, $4, $5::jsonb[], $6, $7)"
+FAIL = "select * from queues.fail($1, $2, $3, $4, $5::jsonb[], $6, $7, $8)"
 
 
 class NativeBroker:
@@ -51,36 +51,49 @@ class NativeBroker:
     async def go_idle(self, worker_id: WorkerId, queue: str, idle: bool) -> None:
         await self._claims.fetch("select queues.go_idle($1, $2, $3)", worker_id, queue, idle)
 
-    async def complete(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
-        return await self._close("select queues.complete($1, $2)", worker_id, leases)
+    async def complete(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]:
+        return await self._close("select queues.complete($1, $2, $3)", worker_id, *_identities(leases))
 
-    async def fail(self, worker_id: WorkerId, failures: Sequence[Failure]) -> list[Verdict]:
+    async def fail(self, worker_id: WorkerId, failures: Sequence[tuple[Lease, Failure]]) -> list[Verdict]:
+        leases, tasks = _identities([lease for lease, _ in failures])
         rows = await self._closes.fetch(
             FAIL,
             worker_id,
-            [failure.lease_id for failure in failures],
-            [failure.code for failure in failures],
-            [failure.message for failure in failures],
-            [failure.details for failure in failures],
-            [failure.retry_after for failure in failures],
-            [failure.final for failure in failures],
+            leases,
+            [failure.code for _, failure in failures],
+            [failure.message for _, failure in failures],
+            [failure.details for _, failure in failures],
+            [failure.retry_after for _, failure in failures],
+            [failure.final for _, failure in failures],
+            tasks,
         )
         return [Verdict(row["lease_id"], row["outcome"], row["retry_at"]) for row in rows]
 
     async def snooze(
-        self, worker_id: WorkerId, leases: Sequence[LeaseId], seconds: Sequence[float]
+        self, worker_id: WorkerId, snoozes: Sequence[tuple[Lease, float]]
     ) -> list[LeaseId]:
-        return await self._close("select queues.snooze($1, $2, $3)", worker_id, leases, seconds)
+        leases, tasks = _identities([lease for lease, _ in snoozes])
+        seconds = [seconds for _, seconds in snoozes]
+        return await self._close("select queues.snooze($1, $2, $3, $4)", worker_id, leases, seconds, tasks)
 
     async def cancelled(
-        self, worker_id: WorkerId, leases: Sequence[LeaseId], reasons: Sequence[str]
+        self, worker_id: WorkerId, cancels: Sequence[tuple[Lease, str]]
     ) -> list[LeaseId]:
-        return await self._close("select queues.close_cancelled($1, $2, $3)", worker_id, leases, reasons)
+        leases, tasks = _identities([lease for lease, _ in cancels])
+        reasons = [reason for _, reason in cancels]
+        return await self._close(
+            "select queues.close_cancelled($1, $2, $3, $4)", worker_id, leases, reasons, tasks
+        )
 
-    async def release(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
+    async def release(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]:
+        return await self._close("select queues.release($1, $2, $3)", worker_id, *_identities(leases))
+
+    async def release_unknown(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
         return await self._close("select queues.release($1, $2)", worker_id, leases)
 
-    async def _close(
-        self, call: str, worker_id: WorkerId, leases: Sequence[LeaseId], *rest: object
-    ) -> list[LeaseId]:
-        return cast("list[LeaseId]", await self._closes.fetchval(call, worker_id, leases, *rest))
+    async def _close(self, call: str, worker_id: WorkerId, *arguments: object) -> list[LeaseId]:
+        return cast("list[LeaseId]", await self._closes.fetchval(call, worker_id, *arguments))
+
+
+def _identities(leases: Sequence[Lease]) -> tuple[list[LeaseId], list[TaskId]]:
+    return [lease.lease_id for lease in leases], [lease.task_id for lease in leases]

@@ -128,12 +128,12 @@ class Closer:
         """Leases leave the group only once they are closed: the fence makes closing one twice harmless."""
         if group.done:
             batch = group.done[:LARGEST_GROUP]
-            closed = await self._broker.complete(group.worker_id, [lease.lease_id for lease in batch])
+            closed = await self._broker.complete(group.worker_id, batch)
             del group.done[: len(batch)]
             self._count(group, batch, closed, "success")
         if group.failed:
             failures = group.failed[:LARGEST_GROUP]
-            verdicts = await self._broker.fail(group.worker_id, [failure for _, failure in failures])
+            verdicts = await self._broker.fail(group.worker_id, failures)
             del group.failed[: len(failures)]
             leases = {lease.lease_id: (lease, failure) for lease, failure in failures}
             for verdict in verdicts:
@@ -142,20 +142,18 @@ class Closer:
             self._tell_closed(True)
         if group.snoozed:
             snoozes = group.snoozed[:LARGEST_GROUP]
-            ids = [lease.lease_id for lease, _ in snoozes]
-            closed = await self._broker.snooze(group.worker_id, ids, [seconds for _, seconds in snoozes])
+            closed = await self._broker.snooze(group.worker_id, snoozes)
             del group.snoozed[: len(snoozes)]
             self._count(group, [lease for lease, _ in snoozes], closed, "snoozed")
             self._tell_closed(True)
         if group.cancelled:
             cancels = group.cancelled[:LARGEST_GROUP]
-            ids = [lease.lease_id for lease, _ in cancels]
-            closed = await self._broker.cancelled(group.worker_id, ids, [reason for _, reason in cancels])
+            closed = await self._broker.cancelled(group.worker_id, cancels)
             del group.cancelled[: len(cancels)]
             self._count(group, [lease for lease, _ in cancels], closed, "cancelled")
         if group.released:
             batch = group.released[:LARGEST_GROUP]
-            await self._broker.release(group.worker_id, [lease.lease_id for lease in batch])
+            await self._broker.release(group.worker_id, batch)
             del group.released[: len(batch)]
 
     def _count(self, group: Group, batch: Sequence[Lease], closed: Sequence[LeaseId], status: str) -> None:

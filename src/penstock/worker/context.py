@@ -12,7 +12,7 @@ from penstock.errors import InvalidMove
 from penstock.model import Lease, LeaseId, TaskId, WorkerId
 from penstock.worker.registration import Registration
 
-COMPLETE_HERE = "select queues.complete_here($1, $2)"
+COMPLETE_HERE = "select queues.complete_here($1, $2, $3)"
 BEGIN_RUN = (
     "select set_config('idle_in_transaction_session_timeout', $1, true),"
     " set_config('penstock.tenant_id', $2, true)"
@@ -95,7 +95,9 @@ class Context:
         if self.closed:
             raise InvalidMove("this run already completed its task", "lease_id", "Complete a task once.")
         with translated():
-            await connection.execute(COMPLETE_HERE, self.worker_id, self._lease.lease_id)
+            await connection.execute(
+                COMPLETE_HERE, self.worker_id, self._lease.lease_id, self._lease.task_id
+            )
         self.closed = True
 
     async def extend(self, seconds: float) -> bool:

@@ -84,5 +84,5 @@ class Accountant:
         orphans = unknown & self._suspects
         self._suspects = unknown - orphans
         if orphans:
-            released = await self._broker.release(registration.worker_id, sorted(orphans))
+            released = await self._broker.release_unknown(registration.worker_id, sorted(orphans))
             log.warning("unknown_leases_released", count=len(released))

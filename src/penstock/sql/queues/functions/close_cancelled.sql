@@ -2,7 +2,7 @@
 -- A reason the handler gave is kept as an error of the task. Returns the leases it really closed.
 -- Locks: the leases, in order of their id; a bitmap or sequential scan would take them as they lie.
 create or replace function queues.close_cancelled(
-  _worker_id integer, _lease_ids bigint[], _reasons text[] default null
+  _worker_id integer, _lease_ids bigint[], _reasons text[] default null, _task_ids bigint[] default null
 )
 returns bigint[]
 language plpgsql
@@ -19,6 +19,7 @@ begin
   for v_lease in
     delete from queues.lease l
     where l.worker_id = _worker_id and l.lease_id = any (_lease_ids)
+      and (_task_ids is null or l.task_id = any (_task_ids))
     returning l.*
   loop
     perform queues.note_attempt(v_lease, 'cancelled');

@@ -1,7 +1,11 @@
 -- Closes leases of a worker as completed and returns those it really closed: deleting the lease is the fence,
 -- so a worker that was given up as lost closes nothing. Group completion calls it with hundreds.
+-- _task_ids are the tasks the caller believes it held: after a crash that lost commits, or a failover to a replica
+-- that lagged, lease ids are given out again, and an id alone could close another task.
 -- Locks: the leases, in order of their id.
-create or replace function queues.complete(_worker_id integer, _lease_ids bigint[])
+create or replace function queues.complete(
+  _worker_id integer, _lease_ids bigint[], _task_ids bigint[] default null
+)
 returns bigint[]
 language plpgsql
 security definer
@@ -19,6 +23,7 @@ begin
   with closed as (
     delete from queues.lease l
     where l.worker_id = _worker_id and l.lease_id = any (_lease_ids)
+      and (_task_ids is null or l.task_id = any (_task_ids))
     returning l.lease_id, l.task_id, l.claimed_at, l.tenant_id, l.attempt, l.held
   ), kept as (
     insert into queues.attempt (attempt_id, task_id, claimed_at, closed_at, tenant_id, worker_id, outcome, attempt)

@@ -9,7 +9,8 @@ create or replace function queues.fail(
   _error_messages text[],
   _details jsonb[] default null,
   _retry_after double precision[] default null,
-  _final boolean[] default null
+  _final boolean[] default null,
+  _task_ids bigint[] default null
 )
 returns table (lease_id bigint, outcome text, retry_at timestamptz)
 language plpgsql
@@ -29,6 +30,7 @@ begin
     retry_at := null;
     delete from queues.lease l
     where l.worker_id = _worker_id and l.lease_id = _lease_ids[v_n]
+      and (_task_ids is null or l.task_id = _task_ids[v_n])
     returning l.* into v_lease;
     if not found then
       outcome := 'gone';

@@ -1,7 +1,9 @@
 -- Hands leases of a worker back unrun, without charging an attempt: shutdown, or a prefetch it cannot start.
 -- A task that was asked to stop ends here, cancelled. Returns the leases it really closed.
 -- Locks: the leases, in order of their id; a bitmap or sequential scan would take them as they lie.
-create or replace function queues.release(_worker_id integer, _lease_ids bigint[])
+create or replace function queues.release(
+  _worker_id integer, _lease_ids bigint[], _task_ids bigint[] default null
+)
 returns bigint[]
 language plpgsql
 security definer
@@ -16,6 +18,7 @@ begin
   for v_lease in
     delete from queues.lease l
     where l.worker_id = _worker_id and l.lease_id = any (_lease_ids)
+      and (_task_ids is null or l.task_id = any (_task_ids))
     returning l.*
   loop
     perform queues.note_attempt(v_lease, 'released');

@@ -112,7 +112,9 @@ def test_a_schedule_needs_a_declared_type_and_a_name_of_its_own() -> None:
 
 
 def test_policies_are_written_down_as_the_database_reads_them() -> None:
-    @app().task(retry=Table((0, 30, 300)), retry_errors={ValueError: NoRetry(), "Busy": Exponential(attempts=9)})
+    @app().task(
+        retry=Table((0, 30, 300)), retry_errors={ValueError: NoRetry(), "Busy": Exponential(attempts=9)}
+    )
     async def send(payload: Point) -> None: ...
 
     policies = json.loads(send.options.policies())

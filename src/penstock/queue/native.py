@@ -9,7 +9,7 @@ from penstock.db.steady import SteadyConnection
 from penstock.model import Failure, Lease, LeaseId, TaskId, WorkerId
 from penstock.queue.broker import Probe, Verdict
 
-CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7)"
+CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7, _durable => false)"
 PROBE = "select * from queues.probe($1, $2, $3)"
 FAIL = "select * from queues.fail($1, $2, $3, $4, $5::jsonb[], $6, $7, $8)"
 
@@ -69,16 +69,12 @@ class NativeBroker:
         )
         return [Verdict(row["lease_id"], row["outcome"], row["retry_at"]) for row in rows]
 
-    async def snooze(
-        self, worker_id: WorkerId, snoozes: Sequence[tuple[Lease, float]]
-    ) -> list[LeaseId]:
+    async def snooze(self, worker_id: WorkerId, snoozes: Sequence[tuple[Lease, float]]) -> list[LeaseId]:
         leases, tasks = _identities([lease for lease, _ in snoozes])
         seconds = [seconds for _, seconds in snoozes]
         return await self._close("select queues.snooze($1, $2, $3, $4)", worker_id, leases, seconds, tasks)
 
-    async def cancelled(
-        self, worker_id: WorkerId, cancels: Sequence[tuple[Lease, str]]
-    ) -> list[LeaseId]:
+    async def cancelled(self, worker_id: WorkerId, cancels: Sequence[tuple[Lease, str]]) -> list[LeaseId]:
         leases, tasks = _identities([lease for lease, _ in cancels])
         reasons = [reason for _, reason in cancels]
         return await self._close(

@@ -16,6 +16,7 @@ from penstock.observe import Metrics, get_logger
 from penstock.queue.broker import Broker
 from penstock.worker.load import Load
 from penstock.worker.marks import Marks
+from penstock.worker.next_due import NextDue
 from penstock.worker.registration import Registration
 from penstock.worker.slots import Slots
 
@@ -66,6 +67,7 @@ class Claimer:
         self._probe_at = 0.0
         self._admit_at = 0.0
         self._wake = asyncio.Event()
+        self._due = NextDue()
         self._task: asyncio.Task[None] | None = None
         self.limited = False
         """The queue has a limit of its own, so each end of a task is a reason to look again."""
@@ -75,9 +77,11 @@ class Claimer:
         self._registration = registration
         self._idle = False
 
-    def wake(self) -> None:
-        """Look again now: something was enqueued, freed or resumed."""
+    def wake(self, *, due: bool = True) -> None:
+        """Look again now: there is a task to claim, or (`due`) something was put off, freed or resumed."""
         self._admit_at = 0.0
+        if due:
+            self._due.forget()
         self._wake.set()
 
     async def look(self) -> bool:
@@ -167,12 +171,9 @@ class Claimer:
                 answer.set_result(empty)
 
     async def _claim(self, registration: Registration, wanted: int) -> list[Lease]:
+        if self._load.fast:
+            await self._probe()
         now = monotonic()
-        if now - self._probe_at > PROBE_SECONDS:
-            self._probe_at = now
-            probe = await self._broker.probe(self._queue, *self._marks.safe())
-            self._marks.probed(probe)
-            self.limited = probe.limited
         admit = now - self._admit_at > ADMIT_SECONDS
         if admit:
             self._admit_at = now
@@ -193,6 +194,15 @@ class Claimer:
         self._marks.claimed(leases)
         return leases
 
+    async def _probe(self) -> None:
+        """Move the marks, four times a second, and not between a notification and its claim."""
+        now = monotonic()
+        if now - self._probe_at > PROBE_SECONDS:
+            self._probe_at = now
+            probe = await self._broker.probe(self._queue, *self._marks.safe())
+            self._marks.probed(probe)
+            self.limited = probe.limited
+
     async def _found_nothing(self, registration: Registration) -> None:
         if self._load.fast or 0 < self._lingered < len(LINGER):
             # Producers are at it: a short sleep now is cheaper for them than a NOTIFY in each commit.
@@ -207,29 +217,37 @@ class Claimer:
             self._idle = True
             self._poll = FIRST_POLL
             self._admit_at = 0.0
+            self._due.forget()  # until now nobody would have told us of a change
             return
         await self._wait()
 
     async def _wait(self) -> None:
         """Until woken, or the next due time, or the next poll: 50 ms doubling to the poll interval."""
-        due = await self._broker.next_due(self._queue)
+        await self._probe()
+        if not (self._due.known and self._options.notify):
+            asked = self._due.ask()
+            self._due.answer(asked, await self._broker.next_due(self._queue))
+        due = self._due.seconds
         timeout = self._poll * (1 + self._options.poll_jitter * random.random())
         self._poll = min(self._poll * 2, self._options.poll_interval)
         if due is not None and due < timeout:
             timeout = max(due, 0.001)
             if due <= 0.05:
                 self._admit_at = 0.0
-        await self._sleep(timeout)
-        if not self._wake.is_set():
+        if not await self._sleep(timeout):
             self._admit_at = 0.0
+            self._due.forget()
 
-    async def _sleep(self, seconds: float) -> None:
+    async def _sleep(self, seconds: float) -> bool:
+        """Whether it was woken before the time was up."""
         # Not wait_for: before Python 3.12 it swallows a cancellation that meets the wake-up; stop() hung.
         try:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
         except TimeoutError:
-            return
+            return False
+        else:
+            return True
         finally:
             self._wake.clear()
 

@@ -95,9 +95,7 @@ class Context:
         if self.closed:
             raise InvalidMove("this run already completed its task", "lease_id", "Complete a task once.")
         with translated():
-            await connection.execute(
-                COMPLETE_HERE, self.worker_id, self._lease.lease_id, self._lease.task_id
-            )
+            await connection.execute(COMPLETE_HERE, self.worker_id, self._lease.lease_id, self._lease.task_id)
         self.closed = True
 
     async def extend(self, seconds: float) -> bool:

@@ -214,9 +214,10 @@ class Worker:
     def _notified(self, channel: str, payload: str) -> None:
         self.metrics.notification(channel)
         if channel == READY:
-            claimer = self._by_number.get(payload)
+            number, _, kind = payload.partition(":")
+            claimer = self._by_number.get(number)
             if claimer is not None:
-                claimer.wake()
+                claimer.wake(due=kind == "due")
         elif self._heartbeat is not None and payload == self.metrics.worker_id:
             self._heartbeat.beat_now()
 

@@ -4,6 +4,9 @@
 -- here, known ones from their mark; without it only the given lanes are looked at.
 -- Order: one suspect, if the worker has none; the return lane, capped at half; then by priority; within a
 -- priority the lanes (tenants) share.
+-- Not _durable, the claim's commit does not wait for the disk: a crash may undo it, the task is ready again, and
+-- whoever held the lease that never was closes nothing. A close is flushed after its claim, so none can outlive it.
+-- Only for a transaction that does nothing but claim.
 -- The settings forbid every plan but the index walk: a plan cached while ready was empty once made a claim of
 -- 100 take 3.3 s. Locks: the picked ready rows, skip locked. Raises PS002, PS009.
 create or replace function queues.claim(
@@ -14,7 +17,8 @@ create or replace function queues.claim(
   _starts bigint[] default null,
   _admit boolean default true,
   _find boolean default true,
-  _lease_for interval default null
+  _lease_for interval default null,
+  _durable boolean default true
 )
 returns table (
   lease_id bigint,
@@ -69,6 +73,9 @@ begin
   end if;
   if v_queue.paused_at is not null or v_left <= 0 then
     return;
+  end if;
+  if not _durable then
+    perform set_config('synchronous_commit', 'off', true);
   end if;
   if _admit then
     perform queues.admit(v_queue.queue_id);

@@ -33,6 +33,7 @@ declare
   v_largest integer;
   v_missing text;
   v_count integer := coalesce(cardinality(_payloads), 0);
+  v_straight boolean;
 begin
   perform pg_current_xact_id();
 
@@ -115,7 +116,8 @@ begin
   v_due := greatest(v_now, coalesce(_scheduled_at, v_now + coalesce(_delay, interval '0')));
   v_lane := internal.lane(v_queue.queue_id, v_priority + 1, _tenant_id);
 
-  if v_due <= v_now and _unique_keys is null and _limit_keys is null then
+  v_straight := v_due <= v_now and _unique_keys is null and _limit_keys is null;
+  if v_straight then
     with taken as (
       insert into queues.task (
         task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit)
@@ -151,7 +153,7 @@ begin
   end if;
 
   if v_queue.paused_at is null then
-    perform queues.wake(v_queue.queue_id);
+    perform queues.wake(v_queue.queue_id, v_straight);
   end if;
   return v_ids;
 end;

@@ -53,6 +53,6 @@ begin
   perform queues.note_audit('limits', _queue, jsonb_build_object(
     'scope', _scope, 'max_running', _max_running, 'rate_count', _rate_count,
     'rate_period', _rate_period, 'rate_burst', _rate_burst));
-  perform pg_notify('penstock_ready', v_queue.queue_id::text);
+  perform pg_notify('penstock_ready', v_queue.queue_id || ':due');
 end;
 $$;

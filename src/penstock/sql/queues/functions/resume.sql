@@ -10,6 +10,6 @@ declare
 begin
   update queues.queue q set paused_at = null where q.queue_name = _queue;
   perform queues.note_audit('resume', _queue);
-  perform pg_notify('penstock_ready', v_queue.queue_id::text);
+  perform pg_notify('penstock_ready', v_queue.queue_id || ':due');
 end;
 $$;

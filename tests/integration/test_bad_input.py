@@ -74,7 +74,7 @@ async def test_wrong_input_names_the_field_and_the_remedy_and_writes_nothing(
 async def test_a_type_the_database_does_not_know_is_refused(mill: Mill) -> None:
     app, other = mill.app(), mill.app()
     async with mill.open(app) as books:
-        late = other.task("late")(lambda payload: None)
+        late: TaskType[Any] = other.task("late")(lambda payload: None)
         async with app.transaction() as connection:
             with pytest.raises(UnknownTaskType) as caught:
                 await late.enqueue({}, conn=connection)
@@ -84,7 +84,7 @@ async def test_a_type_the_database_does_not_know_is_refused(mill: Mill) -> None:
 
 async def test_an_app_that_is_not_open_says_how_to_open_it(mill: Mill) -> None:
     app = mill.app()
-    note = app.task("note")(lambda payload: None)
+    note: TaskType[Any] = app.task("note")(lambda payload: None)
     with pytest.raises(InvalidArgument, match="async with app"):
         await note.enqueue({})
 

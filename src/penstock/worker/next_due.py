@@ -23,7 +23,7 @@ class NextDue:
         return self._changes
 
     def answer(self, asked: int, seconds: float | None) -> None:
-        """Seconds until the next is due, None for nothing; outdated if something changed since the question."""
+        """Seconds until the next is due, None for nothing; outdated if something changed meanwhile."""
         self._at = None if seconds is None else monotonic() + seconds
         self.known = asked == self._changes
 

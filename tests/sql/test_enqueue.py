@@ -154,7 +154,8 @@ async def test_a_notification_is_sent_only_while_a_worker_is_idle(database: Data
         async with queue.runtime.transaction():
             await queue.enqueue()
             await queue.enqueue(unique_key="k")
-        assert await heard_since("idle") == [queue_id]
+        # A task to claim, and one that an admission decides: the worker then asks what is due.
+        assert await heard_since("idle") == [queue_id, f"{queue_id}:due"]
         await rows(queue.runtime, "go_idle", worker, "default", False)
         await queue.enqueue()
         assert await heard_since("busy again") == []

@@ -274,7 +274,7 @@ async def test_a_lease_id_that_is_given_out_again_closes_no_other_task(database:
         assert await value(queue.runtime, "release", worker, ids, tasks) == []
         assert await value(queue.runtime, "snooze", worker, ids, [1.0], tasks) == []
         assert await value(queue.runtime, "close_cancelled", worker, ids, ["no"], tasks) == []
-        [verdict] = await rows(queue.runtime, "fail", worker, ids, ["E"], ["m"], _task_ids=tasks)
+        [verdict] = await rows(queue.runtime, "fail", worker, ids, ["E"], ["m"], task_ids=tasks)
         assert verdict["outcome"] == "gone"
         with pytest.raises(asyncpg.PostgresError) as caught:
             await value(queue.runtime, "complete_here", worker, ids[0], lost)

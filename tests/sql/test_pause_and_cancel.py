@@ -51,7 +51,7 @@ async def test_a_resumed_queue_wakes_its_workers(database: Database) -> None:
         queue_id = await queue.admin.fetchval(
             "select queue_id from queues.queue where queue_name = 'default'"
         )
-        assert await asyncio.wait_for(heard.get(), 10) == str(queue_id)
+        assert await asyncio.wait_for(heard.get(), 10) == f"{queue_id}:due"
 
 
 @pytest.mark.parametrize("call", ["pause", "resume"])

@@ -2,7 +2,7 @@
 
 from penstock.model.ids import LeaseId, QueueName, TaskId, WorkerId
 from penstock.model.lease import Lease
-from penstock.model.outcome import Cancel, Failure, Outcome, Snooze
+from penstock.model.outcome import Cancel, Failure, Snooze
 from penstock.model.retry import Exponential, NoRetry, RetryPolicy, Table
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "Lease",
     "LeaseId",
     "NoRetry",
-    "Outcome",
     "QueueName",
     "RetryPolicy",
     "Snooze",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from penstock.model.ids import LeaseId
 
@@ -20,17 +19,6 @@ class Cancel:
     """End this task for good without an error."""
 
     reason: str = ""
-
-
-class Outcome(StrEnum):
-    """How a lease can end."""
-
-    COMPLETED = "completed"
-    FAILED = "failed"
-    LOST = "lost"
-    SNOOZED = "snoozed"
-    CANCELLED = "cancelled"
-    RELEASED = "released"
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,9 +184,14 @@ class Worker:
             if self.known_leases():
                 await asyncio.sleep(0.001)
                 continue
+            started = self._started()
             found_nothing = await asyncio.gather(*(claimer.look() for claimer in self._claimers.values()))
-            if all(found_nothing) and not self.known_leases():
+            # A claim under way when we began may have brought a task that ran and enqueued another meanwhile.
+            if all(found_nothing) and not self.known_leases() and started == self._started():
                 return
+
+    def _started(self) -> int:
+        return sum(slots.started for slots in self._slots.values())
 
     async def pool(self) -> Pool:
         """Connections for handlers' own transactions, opened when the first asks."""

@@ -113,6 +113,48 @@ class InvalidMove(Refused):
     default_remedy = "Look at the current state first"
 
 
+class NoTenant(Refused):
+    """A call that belongs to a tenant was made without one."""
+
+    sqlstate = "PS012"
+    default_remedy = "Set penstock.tenant_id for the transaction"
+
+
+class NotFound(Refused):
+    """This tenant has no such thing; `field` names what was looked for."""
+
+    sqlstate = "PS013"
+    default_remedy = "Check the id, and that it belongs to this tenant"
+
+
+class Conflict(Refused):
+    """Something of this name or content is there already."""
+
+    sqlstate = "PS014"
+    default_remedy = "Use the one that is there, or choose another name"
+
+
+class TooLarge(Refused):
+    """A document is over the tenant's limit."""
+
+    sqlstate = "PS015"
+    default_remedy = "Send a smaller file, or raise the tenant's max_upload_bytes"
+
+
+class KeyRefused(Refused):
+    """An API key is unknown, expired, revoked, or lacks the scope."""
+
+    sqlstate = "PS016"
+    default_remedy = "Make a key: penstock tenant key create TENANT"
+
+
+class TenantClosed(Refused):
+    """The tenant is deleted or being deleted; nothing more is taken in."""
+
+    sqlstate = "PS017"
+    default_remedy = "Use another tenant"
+
+
 REFUSALS: dict[str, type[Refused]] = {
     state: refusal for refusal in Refused.__subclasses__() if (state := refusal.sqlstate) is not None
 }
@@ -262,3 +304,44 @@ class ProgramFailed(PenstockError):
         self.program = program
         self.reason = reason
         self.args = (program, reason, remedy)
+
+
+class DocumentRejected(PenstockError):
+    """A document cannot become text; `code` is one of the fixed reasons and trying again does not help."""
+
+    def __init__(self, code: str, reason: str, remedy: str = "") -> None:
+        super().__init__(f"{code}: {reason}", remedy)
+        self.code = code
+        self.reason = reason
+        self.args = (code, reason, remedy)
+
+
+class EmbedderBusy(PenstockError):
+    """The embedder asks to be called later; `retry_after` seconds if it said so."""
+
+    def __init__(self, model: str, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(f"the embedder {model} is busy: {reason}", "Penstock waits and tries again by itself")
+        self.model = model
+        self.reason = reason
+        self.retry_after = retry_after
+        self.args = (model, reason, retry_after)
+
+
+class EmbedderFailed(PenstockError):
+    """The embedder broke or answered nonsense; another try may help."""
+
+    def __init__(self, model: str, reason: str, remedy: str = "Penstock tries again by itself") -> None:
+        super().__init__(f"the embedder {model} failed: {reason}", remedy)
+        self.model = model
+        self.reason = reason
+        self.args = (model, reason, remedy)
+
+
+class EmbedderRefused(PenstockError):
+    """The embedder will never take this: a wrong key, an unknown model, a text too long."""
+
+    def __init__(self, model: str, reason: str, remedy: str) -> None:
+        super().__init__(f"the embedder {model} refuses: {reason}", remedy)
+        self.model = model
+        self.reason = reason
+        self.args = (model, reason, remedy)

@@ -15,6 +15,7 @@ PREFIX = "PENSTOCK_"
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Days = Annotated[int, Field(ge=1, le=3_650)]
 Url = Annotated[str | None, Field(default=None, repr=False)]  # may hold a password
+Secret = Annotated[str | None, Field(default=None, repr=False)]
 
 
 class Settings(BaseSettings):
@@ -52,6 +53,59 @@ class Settings(BaseSettings):
     grace_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 30.0
     concurrency: Annotated[int, Field(ge=1, le=10_000)] = 100
     prefetch_seconds: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0.2
+
+    api_host: str = "127.0.0.1"
+    api_port: Annotated[int, Field(ge=0, le=65_535)] = 8000
+    requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 6_000
+    """What one tenant may ask of one API process; a tenant may have its own figure."""
+    max_upload_bytes: Annotated[int, Field(ge=1, le=5_000_000_000)] = 104_857_600
+    """The largest document; a tenant may have its own figure."""
+
+    blob_url: Annotated[str | None, Field(default=None, repr=False)]
+    """file:///…, s3://bucket/prefix, gs://…, az://…; unset: the folder blobs under the data directory."""
+    s3_endpoint: str | None = None
+    vault_key: Secret
+    """32 bytes in base64 that wrap the vault's keys; unset: made once in the data directory."""
+
+    ingest_concurrency: Annotated[int, Field(ge=1, le=1_000)] = 5
+    """Documents one worker works on at a time."""
+    parse_processes: Annotated[int, Field(ge=1, le=256)] = 2
+    parse_seconds: Seconds = 120.0
+    parse_memory_mb: Annotated[int, Field(ge=64, le=1_048_576)] = 1_024
+    parse_output_mb: Annotated[int, Field(ge=1, le=65_536)] = 256
+    ocr_language: str = "eng"
+    docling_url: str | None = None
+    docling_api_key: Secret
+
+    embedder: str = "wordllama"
+    """The model of new projects: wordllama, minilm, brain, openai:MODEL, cohere:MODEL, voyage:MODEL."""
+    models_dir: Path | None = None
+    """Where `penstock model install` puts models; unset: penstock/models in XDG_CACHE_HOME or ~/.cache, for all checkouts."""
+    embedding_batch_size: Annotated[int, Field(ge=1, le=2_048)] = 32
+    embedding_fallback_url: str | None = None
+    """A second address that serves the same model as the brain or the OpenAI-compatible embedder."""
+    brain_url: str | None = None
+    brain_api_secret: Secret
+    """Shared secret: sent to the brain, and asked of callers of our own POST /internal/embed."""
+    openai_api_key: Secret
+    openai_base_url: str = "https://api.openai.com/v1"
+    cohere_api_key: Secret
+    cohere_base_url: str = "https://api.cohere.com"
+    voyage_api_key: Secret
+    voyage_base_url: str = "https://api.voyageai.com"
+    embedding_requests_per_minute: Annotated[int | None, Field(ge=1)] = None
+    """Budget of a remote embedder over all workers; unset: 100 for Cohere, none for the others."""
+    embedding_tokens_per_minute: Annotated[int | None, Field(ge=1)] = None
+
+    index: Literal["pgvector", "qdrant"] = "pgvector"
+    qdrant_url: str | None = None
+    """Address of a Qdrant server, or a folder for its client's local mode."""
+    qdrant_api_key: Secret
+    exact_search_chunks: Annotated[int, Field(ge=0)] = 50_000
+    """A tenant with more chunks than this gets an HNSW index of its own."""
+
+    allow_private_addresses: bool = False
+    """Let outgoing webhooks reach loopback and private networks."""
 
     completed_retention_days: Days = 7
     dead_retention_days: Days = 90

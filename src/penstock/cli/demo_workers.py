@@ -12,7 +12,7 @@ from penstock.db.addresses import Addresses
 
 LEASE_SECONDS = 2
 GRACE_SECONDS = 10
-COMMAND = ("-m", "penstock", "worker", "--app", "penstock.cli.demo_app:app", "--ends-with-parent")
+COMMAND = ("-m", "penstock", "--ends-with-parent", "worker", "--app", "penstock.cli.demo_app:app")
 
 Worker = asyncio.subprocess.Process
 

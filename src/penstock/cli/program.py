@@ -13,16 +13,26 @@ import typer
 from penstock.cli import version
 from penstock.cli.exit_codes import EPILOG, Exit
 from penstock.cli.failures import WrongUsage, show, show_usage
+from penstock.cli.parent import end_with_parent
 
 COMMANDS = {
-    "demo": "See a queue lose nothing: its own Postgres, two workers, one of them killed.",
+    "demo": "See documents become searchable and a killed worker lose nothing.",
+    "up": "Start everything: Postgres, the API and a worker.",
+    "ingest": "Take files and folders in and watch them become searchable.",
+    "search": "Find passages by meaning and by words.",
+    "document": "Look at documents, get, retry, re-index or delete them.",
+    "explain": "Say where a document or a task is, why, and what to do about it.",
+    "tenant": "Make and list tenants, their limits and their API keys.",
+    "project": "Make and list projects, change them, index them again.",
+    "model": "List, install and switch embedding models.",
+    "api": "Serve the HTTP API.",
+    "mcp": "Serve a tenant's documents to an AI assistant over stdio.",
+    "worker": "Work on documents, or run the tasks of an app.",
     "migrate": "Bring the database to the schema of this version.",
-    "worker": "Run the tasks of an app.",
     "queue": "Look at queues, pause them, limit them.",
     "task": "Look at tasks, cancel them, run them now.",
     "dead": "Look at dead letters, replay or purge them.",
     "schedule": "Look at the cron schedules, run one now.",
-    "explain": "Say why a task is where it is, and what to do about it.",
     "doctor": "Check the database, its roles, workers and queues.",
     "db": "The database itself: its address, psql, backup, restore, stop.",
     "bench": "Measure enqueue and drain on this database.",
@@ -30,13 +40,14 @@ COMMANDS = {
 }
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")]
+EndsWithParent = Annotated[bool, typer.Option("--ends-with-parent", hidden=True)]
 
 
 def build(words: Sequence[str]) -> typer.Typer:
     """The program with those commands loaded that `words` may call; of the others only name and line."""
     program = typer.Typer(
         name="penstock",
-        help="Penstock: a durable queue in Postgres that loses nothing.",
+        help="Penstock: documents through one durable Postgres queue into a searchable index.",
         epilog=EPILOG,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -84,9 +95,11 @@ def run_program() -> int:
     return code if isinstance(code, int) else Exit.OK
 
 
-def _options(debug: Debug = False) -> None:
+def _options(debug: Debug = False, ends_with_parent: EndsWithParent = False) -> None:
     if debug:
         os.environ["PENSTOCK_LOG_LEVEL"] = "debug"
+    if ends_with_parent:
+        end_with_parent()
 
 
 def _not_loaded() -> None:

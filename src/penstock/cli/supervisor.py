@@ -1,12 +1,12 @@
-"""Several worker processes under one: pass signals on, restart what crashes, end with one exit code."""
+"""Several processes of penstock under one: pass signals on, restart what crashes, end with one exit code."""
 
 from __future__ import annotations
 
 import asyncio
-import json
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -24,97 +24,102 @@ FINAL = (Exit.REFUSED, Exit.USAGE)
 """What a restart would not mend."""
 
 
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A command of penstock to keep alive; `heard` is told each line of its stdout."""
+
+    name: str
+    words: Sequence[str]
+    heard: Callable[[str], None]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Supervised:
     """How it went over all children."""
 
-    closed: int = 0
     restarts: int = 0
     exit_code: int = 0
 
 
-def supervise(
-    processes: int, words: Sequence[str], *, metrics_port: int | None, until_empty: bool
-) -> Supervised:
-    """Run the same command in `processes` children until told to stop or, `until_empty`, all are done."""
-    return asyncio.run(_Supervisor(words, metrics_port, until_empty).run(processes))
-
-
 @dataclass(slots=True)
-class _Supervisor:
-    words: Sequence[str]
-    metrics_port: int | None
-    until_empty: bool
-    done: Supervised = field(default_factory=Supervised)
-    children: dict[int, asyncio.subprocess.Process] = field(default_factory=dict)
-    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+class Supervisor:
+    """`until_done`: a child that ends well has done its work. `in_order`: stop one after the other."""
 
-    async def run(self, processes: int) -> Supervised:
+    until_done: bool = False
+    in_order: bool = False
+    restarted: Callable[[Child, int], None] | None = None
+    done: Supervised = field(default_factory=Supervised)
+    _running: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _ending: asyncio.Task[None] | None = None
+
+    async def run(self, children: Sequence[Child]) -> Supervised:
+        """Keep the children until told to stop or, `until_done`, until all are done."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stop)
-        await asyncio.gather(*(self._keep(number) for number in range(processes)))
+            loop.add_signal_handler(number, self.stop)
+        await asyncio.gather(*(self._keep(child) for child in children))
         return self.done
 
-    async def _keep(self, number: int) -> None:
+    def stop(self) -> None:
+        """Tell the children to end; a second time makes them hurry, all at once."""
+        if self.in_order and not self._stopping.is_set():
+            self._ending = asyncio.get_running_loop().create_task(self._end_in_order())
+        else:
+            for process in self._running.values():
+                _terminate(process)
+        self._stopping.set()
+
+    async def _end_in_order(self) -> None:
+        for process in list(self._running.values()):
+            _terminate(process)
+            await process.wait()
+
+    async def _keep(self, child: Child) -> None:
         delay = FIRST_DELAY
-        while not self.stopping.is_set():
+        while not self._stopping.is_set():
             started = monotonic()
-            code = await self._run_once(number)
-            if self.stopping.is_set() or (self.until_empty and code == 0):
+            code = await self._run_once(child)
+            if self._stopping.is_set() or (self.until_done and code == 0):
                 # Told to stop before it had installed its handlers, it dies of the signal and holds nothing.
                 self.done.exit_code = max(self.done.exit_code, 0 if code == -signal.SIGTERM else abs(code))
                 return
             if code in FINAL:
                 self.done.exit_code = code
-                self._stop()
+                self.stop()
                 return
             delay = FIRST_DELAY if monotonic() - started > STEADY_SECONDS else delay
-            log.warning("worker_process_ended", process=number, exit_code=code, restart_in=delay)
+            log.warning("child_process_ended", process=child.name, exit_code=code, restart_in=delay)
             try:
-                await asyncio.wait_for(self.stopping.wait(), delay)
+                await asyncio.wait_for(self._stopping.wait(), delay)
             except TimeoutError:
                 self.done.restarts += 1
+                if self.restarted is not None:
+                    self.restarted(child, code)
             delay = min(delay * 2, LONGEST_DELAY)
 
-    async def _run_once(self, number: int) -> int:
+    async def _run_once(self, child: Child) -> int:
         """One life of a child; it does not outlive us, because its stdin is ours."""
-        child = await asyncio.create_subprocess_exec(
-            *self._command(number),
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "penstock", "--ends-with-parent", *child.words),
+            env={**os.environ, **child.variables},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,  # or Ctrl-C would reach it twice: from the terminal and from us
         )
-        self.children[number] = child
-        log.info("worker_process_started", process=number, pid=child.pid)
-        if self.stopping.is_set():
-            child.terminate()
-        assert child.stdout is not None
-        answer = await child.stdout.read()
-        code = await child.wait()
-        del self.children[number]
-        if answer.strip():
-            self.done.closed += json.loads(answer)["closed"]
+        self._running[child.name] = process
+        log.info("child_process_started", process=child.name, pid=process.pid)
+        if self._stopping.is_set():
+            _terminate(process)
+        assert process.stdout is not None
+        async for line in process.stdout:
+            child.heard(line.decode(errors="replace"))
+        code = await process.wait()
+        del self._running[child.name]
         return code
 
-    def _command(self, number: int) -> list[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "penstock",
-            *self.words,
-            "--processes",
-            "1",
-            "--ends-with-parent",
-            "--json",
-        ]
-        if self.metrics_port:
-            command += ["--metrics-port", str(self.metrics_port + number)]
-        return command
 
-    def _stop(self) -> None:
-        """Pass the signal on; a second one makes the children hurry."""
-        self.stopping.set()
-        for child in self.children.values():
-            if child.returncode is None:
-                child.terminate()
+def _terminate(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()

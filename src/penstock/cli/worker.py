@@ -1,13 +1,11 @@
-"""`penstock worker`: runs the tasks of an app, in this process or in several."""
+"""`penstock worker`: works on documents or runs the tasks of an app, in this process or in several."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import os
-import signal
+import json
 import sys
-import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Annotated
@@ -17,11 +15,12 @@ import typer
 from penstock.app import Penstock
 from penstock.cli import output
 from penstock.cli.app_loading import load_app
-from penstock.cli.failures import warn
-from penstock.cli.supervisor import supervise
+from penstock.cli.supervisor import Child, Supervised, Supervisor
 from penstock.db.reach import reaching
 from penstock.errors import SettingInvalid
 from penstock.observe import configure
+from penstock.product import Product
+from penstock.settings import Settings
 
 App = Annotated[
     str | None, typer.Option("--app", metavar="MODULE:VARIABLE", help="The app whose tasks to run.")
@@ -39,7 +38,6 @@ MetricsPort = Annotated[
     int | None,
     typer.Option(min=0, max=65_535, help="Serve /metrics and /healthz here; the nth process on port + n."),
 ]
-EndsWithParent = Annotated[bool, typer.Option("--ends-with-parent", hidden=True)]
 
 
 def command(
@@ -49,29 +47,24 @@ def command(
     processes: Processes = 1,
     until_empty: UntilEmpty = False,
     metrics_port: MetricsPort = None,
-    ends_with_parent: EndsWithParent = False,
     as_json: output.AsJson = False,
 ) -> None:
-    """Run the tasks of an app.
+    """Work on documents; with --app run the tasks of an app instead.
 
     SIGTERM or Ctrl-C stops it in order within PENSTOCK_GRACE_SECONDS; a second one hands everything back
     at once. Logs go to stderr.
     """
-    if ends_with_parent:
-        _end_with_parent()
-    found = load_app(app) if app is not None else Penstock()
-    queues = _queues(queue, concurrency or found.settings.concurrency)
+    found = load_app(app) if app is not None else Product(Settings())
+    settings = found.settings
+    queues = _queues(queue, concurrency or settings.concurrency)
     if metrics_port is not None:
-        found.settings = found.settings.model_copy(update={"metrics_port": metrics_port})
-    configure(found.settings.log_level, found.settings.log_format)
-    if app is None:
-        warn("No --app is given: only built-in task types are served.")
+        settings = settings.model_copy(update={"metrics_port": metrics_port})
+        _app(found).settings = settings
+    configure(settings.log_level, settings.log_format)
     if processes > 1:
-        done = supervise(
-            processes, sys.argv[1:], metrics_port=found.settings.metrics_port, until_empty=until_empty
-        )
+        done, closed = _supervise(processes, settings.metrics_port, until_empty=until_empty)
         if as_json:
-            output.document({"processes": processes, "closed": done.closed, "restarts": done.restarts})
+            output.document({"processes": processes, "closed": closed, "restarts": done.restarts})
         raise typer.Exit(done.exit_code)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         closed = runner.run(_work(found, queues, concurrency, until_empty))
@@ -79,11 +72,16 @@ def command(
         output.document({"processes": 1, "closed": closed, "restarts": 0})
 
 
+def _app(found: Penstock | Product) -> Penstock:
+    return found if isinstance(found, Penstock) else found.app
+
+
 async def _work(
-    app: Penstock, queues: Mapping[str, int] | None, concurrency: int | None, until_empty: bool
+    found: Penstock | Product, queues: Mapping[str, int] | None, concurrency: int | None, until_empty: bool
 ) -> int:
     with reaching():
-        await app.open()
+        await found.__aenter__()
+    app = _app(found)
     try:
         return await app.run_worker(queues, concurrency=concurrency, stop_when_empty=until_empty)
     except OSError as error:
@@ -92,7 +90,25 @@ async def _work(
         reason = f"port {app.settings.metrics_port}: {error.strerror}"
         raise SettingInvalid("PENSTOCK_METRICS_PORT", reason) from error
     finally:
-        await app.close()
+        await found.__aexit__(None, None, None)
+
+
+def _supervise(processes: int, metrics_port: int | None, *, until_empty: bool) -> tuple[Supervised, int]:
+    """This very command in several children; with their sum of closed tasks."""
+    closed = 0
+
+    def heard(line: str) -> None:
+        nonlocal closed
+        closed += json.loads(line)["closed"]
+
+    def child(number: int) -> Child:
+        words = [*sys.argv[1:], "--processes", "1", "--json"]
+        if metrics_port:
+            words += ["--metrics-port", str(metrics_port + number)]
+        return Child(f"worker-{number}", words, heard)
+
+    done = asyncio.run(Supervisor(until_done=until_empty).run([child(number) for number in range(processes)]))
+    return done, closed
 
 
 def _queues(options: list[str] | None, slots: int) -> dict[str, int] | None:
@@ -116,14 +132,3 @@ def _loop_factory() -> type[asyncio.AbstractEventLoop] | None:
     import uvloop
 
     return uvloop.Loop
-
-
-def _end_with_parent() -> None:
-    """Stop in order when whoever started us dies: then our stdin, a pipe from it, ends."""
-
-    def watch() -> None:
-        while os.read(0, 4096):
-            pass
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, name="penstock-parent", daemon=True).start()

@@ -10,6 +10,7 @@ ROLES = "security/roles.sql"
 ROLE_NAMES = (
     "penstock_owner",
     "penstock_queue",
+    "penstock_keeper",
     "penstock_api",
     "worker_service_user",
     "service_role",

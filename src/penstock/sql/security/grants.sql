@@ -3,12 +3,12 @@
 --   worker_service_user   workers: all of that, claim and close
 --   service_role          operators: pause, limits, cancel, replay, purge, schedules
 --   penstock_reader       read-only
-revoke all on all functions in schema queues, internal from public;
-revoke all on all functions in schema queues, internal
+revoke all on all functions in schema queues, internal, accounts, files, ingest, vault, keeping from public;
+revoke all on all functions in schema queues, internal, accounts, files, ingest, vault, keeping
   from penstock_api, worker_service_user, service_role, penstock_reader;
 grant usage on schema queues, internal
-  to penstock_api, worker_service_user, service_role, penstock_reader, penstock_queue, penstock_owner;
-grant execute on all functions in schema internal to penstock_queue;
+  to penstock_api, worker_service_user, service_role, penstock_reader, penstock_queue, penstock_owner, penstock_keeper;
+grant execute on all functions in schema internal to penstock_queue, penstock_keeper;
 
 do $$
 declare
@@ -20,7 +20,7 @@ declare
     'put_queue', 'put_task_type', 'put_schedule', 'drop_schedule', 'register_worker', 'beat', 'stop_worker', 'go_idle',
     'claim', 'probe', 'admit', 'next_due', 'complete', 'complete_here', 'fail', 'snooze', 'release', 'close_cancelled',
     'rescue', 'maintain', 'due_schedules', 'fire_schedule', 'dequeue_next_available_task', 'complete_task',
-    'fail_task', 'holds', 'extend', 'open_leases'];
+    'fail_task', 'holds', 'extend', 'open_leases', 'spend'];
   v_operates text[] := array[
     'put_queue', 'put_task_type', 'put_schedule', 'drop_schedule', 'pause', 'resume', 'put_limits', 'run_now',
     'replay', 'purge_dead', 'run_schedule', 'set_schedule', 'rescue', 'maintain'];

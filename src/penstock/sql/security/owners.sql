@@ -12,7 +12,7 @@ begin
         pg_catalog.quote_ident(r.rolname) as owner
       from pg_catalog.pg_namespace as n
       join pg_catalog.pg_roles as r on r.oid = n.nspowner
-      where r.rolname in ('penstock_owner', 'penstock_queue')
+      where r.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
     ),
     relation as (
       select pg_catalog.format(

@@ -8,6 +8,7 @@ begin
   foreach v_role in array array[
     'penstock_owner',
     'penstock_queue',
+    'penstock_keeper',
     'penstock_api',
     'worker_service_user',
     'service_role',
@@ -27,7 +28,7 @@ begin
   -- A superuser may act as any role. Anybody else has to be a member of the owners to give tables to them and to
   -- replace their functions; since version 16 a membership says so by name.
   if not v_is_superuser then
-    foreach v_role in array array['penstock_owner', 'penstock_queue']
+    foreach v_role in array array['penstock_owner', 'penstock_queue', 'penstock_keeper']
     loop
       if pg_catalog.current_setting('server_version_num')::integer >= 160000 then
         if not (pg_catalog.pg_has_role(v_role, 'set') and pg_catalog.pg_has_role(v_role, 'usage')) then

@@ -15,7 +15,7 @@ declare
   v_found boolean := false;
   v_lease queues.lease;
 begin
-  select * into v_task from queues.find_task(_task_id);
+  select * into v_task from queues.find_task(_task_id) t where internal.may_see(t.tenant_id);
   if not found then
     raise exception using errcode = 'PS007', detail = 'task_id',
       message = format('there is no task %s', _task_id),

@@ -21,7 +21,8 @@ as $$
     count(*), min(d.died_at), max(d.died_at),
     (array_agg(d.task_id order by d.died_at desc, d.task_id desc))[1]
   from queues.dead_letter d
-  where (_task_type is null or d.task_type = _task_type)
+  where internal.may_see(d.tenant_id)
+    and (_task_type is null or d.task_type = _task_type)
     and (_fingerprint is null or d.fingerprint = _fingerprint)
     and (_error_code is null or d.error_code = _error_code)
     and (_reason is null or d.reason = _reason)

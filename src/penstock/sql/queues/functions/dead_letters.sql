@@ -19,7 +19,8 @@ as $$
     left(split_part(d.error_message, E'\n', 1), 300), d.fingerprint, d.died_at
   from queues.dead_letter d
   join queues.queue q using (queue_id)
-  where (_task_type is null or d.task_type = _task_type)
+  where internal.may_see(d.tenant_id)
+    and (_task_type is null or d.task_type = _task_type)
     and (_fingerprint is null or d.fingerprint = _fingerprint)
     and (_error_code is null or d.error_code = _error_code)
     and (_reason is null or d.reason = _reason)

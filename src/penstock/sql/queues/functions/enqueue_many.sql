@@ -34,8 +34,15 @@ declare
   v_missing text;
   v_count integer := coalesce(cardinality(_payloads), 0);
   v_straight boolean;
+  v_tenant_id uuid := coalesce(_tenant_id, internal.tenant_id());
 begin
   perform pg_current_xact_id();
+
+  if v_tenant_id is distinct from coalesce(internal.tenant_id(), v_tenant_id) then
+    raise exception using errcode = 'PS005', detail = 'tenant_id',
+      message = format('this transaction belongs to another tenant than %s', _tenant_id),
+      hint = 'Leave tenant_id out, or enqueue in a transaction of that tenant.';
+  end if;
 
   select * into v_type from queues.task_type t where t.task_type = _task_type;
   if not found then
@@ -114,7 +121,7 @@ begin
   end if;
 
   v_due := greatest(v_now, coalesce(_scheduled_at, v_now + coalesce(_delay, interval '0')));
-  v_lane := internal.lane(v_queue.queue_id, v_priority + 1, _tenant_id);
+  v_lane := internal.lane(v_queue.queue_id, v_priority + 1, v_tenant_id);
 
   v_straight := v_due <= v_now and _unique_keys is null and _limit_keys is null;
   if v_straight then
@@ -122,7 +129,7 @@ begin
       insert into queues.task (
         task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit)
       select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
-        _tenant_id, coalesce(_time_limit, v_type.time_limit)
+        v_tenant_id, coalesce(_time_limit, v_type.time_limit)
       from unnest(_payloads) as p (payload)
       returning task_id
     ), shown as (
@@ -136,8 +143,8 @@ begin
         task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit,
         unique_key, on_duplicate, limit_key)
       select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
-        _tenant_id, coalesce(_time_limit, v_type.time_limit),
-        internal.key_hash(format('unique %s %s', coalesce(_tenant_id::text, ''), _task_type), p.unique_key),
+        v_tenant_id, coalesce(_time_limit, v_type.time_limit),
+        internal.key_hash(format('unique %s %s', coalesce(v_tenant_id::text, ''), _task_type), p.unique_key),
         case when p.unique_key is not null then coalesce(_on_duplicate::queues.on_duplicate, v_type.on_duplicate) end,
         internal.key_hash(format('limit %s', v_queue.queue_id), p.limit_key)
       from unnest(_payloads, _unique_keys, _limit_keys) as p (payload, unique_key, limit_key)
@@ -146,7 +153,7 @@ begin
       insert into queues.waiting (
         queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed, tenant_id)
       select v_queue.queue_id, v_due, t.task_id, t.task_id, v_lane, 0, 0, 0,
-        t.unique_key is not null or t.limit_key is not null, _tenant_id
+        t.unique_key is not null or t.limit_key is not null, v_tenant_id
       from taken t
     )
     select array_agg(t.task_id) into v_ids from taken t;

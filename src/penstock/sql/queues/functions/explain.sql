@@ -15,9 +15,11 @@ declare
   v_key bytea;
   v_lane bigint;
 begin
-  select * into v_task from queues.find_task(_task_id);
+  select * into v_task from queues.find_task(_task_id) t where internal.may_see(t.tenant_id);
   if not found then
-    if exists (select from queues.dead_letter d where d.task_id = _task_id) then
+    if exists (
+      select from queues.dead_letter d where d.task_id = _task_id and internal.may_see(d.tenant_id))
+    then
       v_state := 'dead';
     else
       raise exception using errcode = 'PS007', detail = 'task_id',

@@ -17,7 +17,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select d.task_id
   from queues.dead_letter d
-  where (_task_ids is null or d.task_id = any (_task_ids))
+  where internal.may_see(d.tenant_id)
+    and (_task_ids is null or d.task_id = any (_task_ids))
     and (_task_type is null or d.task_type = _task_type)
     and (_fingerprint is null or d.fingerprint = _fingerprint)
     and (_error_code is null or d.error_code = _error_code)

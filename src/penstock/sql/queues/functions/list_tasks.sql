@@ -12,6 +12,8 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_unfiltered boolean := _queue is null and _task_type is null and internal.sees_all();
 begin
   if _state not in ('running', 'ready', 'waiting', 'parked', 'dead')
     and not exists (select from unnest(enum_range(null::queues.outcome)) as o (name) where o.name::text = _state)
@@ -27,7 +29,7 @@ begin
     from queues.lease l where _state = 'running'
     union all
     (select r.task_id, r.attempt + 1, null, null, r.seq from queues.ready r where _state = 'ready'
-      order by r.lane, r.seq limit case when _queue is null and _task_type is null then _limit end)
+      order by r.lane, r.seq limit case when v_unfiltered then _limit end)
     union all
     select w.task_id, w.attempt + 1, w.due_at, null, w.seq
     from queues.waiting w where _state = 'waiting' and w.task_id is not null
@@ -41,17 +43,17 @@ begin
     from queues.attempt a
     where a.outcome = (select o.name from unnest(enum_range(null::queues.outcome)) as o (name) where o.name::text = _state)
       and a.attempt_id > (select s.last_value - 1000000 from queues.lease_id_seq s)
-    order by a.attempt_id desc limit case when _queue is null and _task_type is null then _limit end)
+    order by a.attempt_id desc limit case when v_unfiltered then _limit end)
   ) s
   cross join lateral (
-    select f.task_id, f.task_type, f.enqueued_at, f.queue_id from queues.find_task(s.task_id) f
+    select f.task_id, f.task_type, f.enqueued_at, f.queue_id, f.tenant_id from queues.find_task(s.task_id) f
     union all
-    select d.task_id, d.task_type, d.enqueued_at, d.queue_id from queues.dead_letter d
+    select d.task_id, d.task_type, d.enqueued_at, d.queue_id, d.tenant_id from queues.dead_letter d
     where d.task_id = s.task_id and _state = 'dead'
     limit 1
   ) t
   join queues.queue q on q.queue_id = t.queue_id
-  where (_queue is null or q.queue_name = _queue) and (_task_type is null or t.task_type = _task_type)
+  where internal.may_see(t.tenant_id) and (_queue is null or q.queue_name = _queue) and (_task_type is null or t.task_type = _task_type)
   order by s.ord
   limit _limit;
 end;

@@ -11,7 +11,8 @@ declare
 begin
   select to_jsonb(d) - 'queue_id' - 'unique_key' - 'limit_key' - 'on_duplicate'
     || jsonb_build_object('queue', q.queue_name) into v_dead
-  from queues.dead_letter d join queues.queue q using (queue_id) where d.task_id = _task_id;
+  from queues.dead_letter d join queues.queue q using (queue_id) where d.task_id = _task_id
+    and internal.may_see(d.tenant_id);
   if not found then
     raise exception using errcode = 'PS007', detail = 'task_id',
       message = format('there is no dead letter %s', _task_id),

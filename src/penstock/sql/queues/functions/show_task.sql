@@ -11,9 +11,10 @@ declare
   v_task queues.task;
   v_dead queues.dead_letter;
 begin
-  select * into v_task from queues.find_task(_task_id);
+  select * into v_task from queues.find_task(_task_id) t where internal.may_see(t.tenant_id);
   if not found then
-    select * into v_dead from queues.dead_letter d where d.task_id = _task_id;
+    select * into v_dead from queues.dead_letter d
+    where d.task_id = _task_id and internal.may_see(d.tenant_id);
     if not found then
       raise exception using errcode = 'PS007', detail = 'task_id',
         message = format('there is no task %s', _task_id),

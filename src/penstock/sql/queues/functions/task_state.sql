@@ -12,6 +12,11 @@ declare
   v_outcome text;
 begin
   select * into v_task from queues.find_task(_task_id);
+  if not internal.may_see(v_task.tenant_id) and not internal.may_see((
+    select d.tenant_id from queues.dead_letter d where d.task_id = _task_id and v_task.task_id is null))
+  then
+    return null;
+  end if;
   v_lane := internal.lane(v_task.queue_id, v_task.priority + 1, v_task.tenant_id);
   return case
     when exists (select from queues.lease l where l.task_id = _task_id) then 'running'

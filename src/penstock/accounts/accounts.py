@@ -1,0 +1,196 @@
+"""Makes and finds tenants, projects and keys; every change goes through an SQL function."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from penstock.accounts.rows import SCOPES, ApiKey, Caller, NewKey, Project, Scope, Tenant, Usage
+from penstock.db.tenancy import TenantPool
+from penstock.errors import InvalidArgument, KeyRefused, TenantClosed
+from penstock.model import KeyId, ProjectId, TenantId, uuid7
+from penstock.settings import Settings
+
+KEY_PREFIX = "pk_"
+STRATEGIES = ("structure", "paragraph", "sentence", "fixed")
+
+
+class Accounts:
+    """`tenants` connects as whoever may do this: operators make tenants, the API does the rest."""
+
+    def __init__(self, tenants: TenantPool, settings: Settings) -> None:
+        self._tenants = tenants
+        self._settings = settings
+
+    async def create_tenant(
+        self,
+        slug: str,
+        name: str | None = None,
+        *,
+        max_upload_bytes: int | None = None,
+        requests_per_minute: int | None = None,
+        monthly_token_budget: int | None = None,
+    ) -> Tenant:
+        """A tenant with a project `default`; only operators may."""
+        async with self._tenants.everyone() as conn:
+            row = await conn.fetchval(
+                "select keeping.create_tenant($1, $2, $3, $4, $5, $6, $7, $8)",
+                uuid7(),
+                uuid7(),
+                slug,
+                name,
+                self._settings.embedder,
+                max_upload_bytes,
+                requests_per_minute,
+                monthly_token_budget,
+            )
+        return Tenant.model_validate_json(row)
+
+    async def list_tenants(self) -> list[Tenant]:
+        async with self._tenants.everyone() as conn:
+            rows = await conn.fetch("select keeping.list_tenants()")
+        return [Tenant.model_validate_json(row[0]) for row in rows]
+
+    async def find_tenant(self, slug: str) -> Tenant:
+        async with self._tenants.everyone() as conn:
+            return Tenant.model_validate_json(await conn.fetchval("select keeping.find_tenant($1)", slug))
+
+    async def show_tenant(self, tenant_id: TenantId) -> Tenant:
+        async with self._tenants.transaction(tenant_id) as conn:
+            return Tenant.model_validate_json(await conn.fetchval("select accounts.show_tenant()"))
+
+    async def set_tenant(self, tenant_id: TenantId, **changes: Any) -> Tenant:
+        """Change limits, budget, name or webhook; None takes a limit away."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval("select accounts.set_tenant($1)", json.dumps(changes, default=str))
+        return Tenant.model_validate_json(row)
+
+    async def create_key(
+        self, tenant_id: TenantId, name: str, scopes: Sequence[Scope], expires_at: datetime | None = None
+    ) -> NewKey:
+        if unknown := [scope for scope in scopes if scope not in SCOPES] or not scopes:
+            raise InvalidArgument(
+                f"there is no scope {unknown[0]!r}" if isinstance(unknown, list) else "a key needs a scope",
+                "scopes",
+                f"Use some of {', '.join(SCOPES)}.",
+            )
+        if expires_at is not None and expires_at <= datetime.now(UTC):
+            raise InvalidArgument("the key would be expired at once", "expires_at", "Give a time to come.")
+        secret = KEY_PREFIX + secrets.token_urlsafe(32)
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval(
+                "select accounts.create_key($1, $2, $3, $4, $5, $6)",
+                uuid7(),
+                name,
+                secret[:8],
+                hash_of(secret),
+                list(scopes),
+                expires_at,
+            )
+        return NewKey.model_validate(json.loads(row) | {"secret": secret})
+
+    async def list_keys(self, tenant_id: TenantId) -> list[ApiKey]:
+        async with self._tenants.transaction(tenant_id) as conn:
+            rows = await conn.fetch("select accounts.list_keys()")
+        return [ApiKey.model_validate_json(row[0]) for row in rows]
+
+    async def revoke_key(self, tenant_id: TenantId, key_id: KeyId) -> None:
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute("select accounts.revoke_key($1)", key_id)
+
+    async def authenticate(self, secret: str) -> Caller:
+        """Whose key this is, or KeyRefused saying what is wrong with it."""
+        async with self._tenants.everyone() as conn:
+            row = await conn.fetchval("select keeping.find_key($1)", hash_of(secret))
+        if row is None:
+            raise KeyRefused("there is no such key", "api_key")
+        found = json.loads(row)
+        if found["revoked"]:
+            raise KeyRefused("the key was revoked", "api_key")
+        if found["expired"]:
+            raise KeyRefused("the key has expired", "api_key")
+        if found["status"] != "active":
+            raise TenantClosed("this key's tenant is deleted", "tenant")
+        return Caller.model_validate(found)
+
+    async def create_project(
+        self,
+        tenant_id: TenantId,
+        slug: str,
+        name: str | None = None,
+        *,
+        embedder: str | None = None,
+        text_config: str = "english",
+        chunk_strategy: str = "structure",
+        chunk_tokens: int | None = None,
+        chunk_overlap: int | None = None,
+    ) -> Project:
+        check_chunking(chunk_strategy, chunk_tokens, chunk_overlap)
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval(
+                "select accounts.create_project($1, $2, $3, $4, $5, $6, $7, $8)",
+                uuid7(),
+                slug,
+                name,
+                embedder or self._settings.embedder,
+                text_config,
+                chunk_strategy,
+                chunk_tokens,
+                chunk_overlap,
+            )
+        return Project.model_validate_json(row)
+
+    async def list_projects(self, tenant_id: TenantId) -> list[Project]:
+        async with self._tenants.transaction(tenant_id) as conn:
+            rows = await conn.fetch("select accounts.list_projects()")
+        return [Project.model_validate_json(row[0]) for row in rows]
+
+    async def show_project(self, tenant_id: TenantId, project: str | ProjectId) -> Project:
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval("select accounts.show_project($1)", str(project))
+        return Project.model_validate_json(row)
+
+    async def set_project(self, tenant_id: TenantId, project: str | ProjectId, **changes: Any) -> Project:
+        """Change name, text_config or chunking; the embedder changes by a re-index."""
+        current = await self.show_project(tenant_id, project)
+        check_chunking(
+            changes.get("chunk_strategy", current.chunk_strategy),
+            changes.get("chunk_tokens", current.chunk_tokens),
+            changes.get("chunk_overlap", current.chunk_overlap),
+        )
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval(
+                "select accounts.set_project($1, $2)", str(project), json.dumps(changes)
+            )
+        return Project.model_validate_json(row)
+
+    async def usage(self, tenant_id: TenantId, month: date | None = None) -> list[Usage]:
+        """What embedding cost in a month, by model; this month if none is given."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            rows = await conn.fetch("select accounts.usage_of_month($1)", month)
+        return [Usage.model_validate_json(row[0]) for row in rows]
+
+
+def hash_of(secret: str) -> bytes:
+    """A key has 256 random bits, so one round of SHA-256 keeps it safe and quick to look up."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def check_chunking(strategy: str, tokens: int | None, overlap: int | None) -> None:
+    """Refuse what no chunker could do, naming the field."""
+    if strategy not in STRATEGIES:
+        raise InvalidArgument(
+            f"there is no strategy {strategy!r}", "chunk_strategy", f"Use one of {', '.join(STRATEGIES)}."
+        )
+    if tokens is not None and not 16 <= tokens <= 8192:
+        raise InvalidArgument(
+            f"chunks of {tokens} tokens are out of range", "chunk_tokens", "Use 16 to 8192, or leave it out."
+        )
+    if overlap is not None and not 0 <= overlap <= (tokens or 8192) // 2:
+        raise InvalidArgument(
+            f"an overlap of {overlap} tokens is out of range", "chunk_overlap", "Use 0 to half a chunk."
+        )

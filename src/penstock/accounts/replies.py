@@ -1,0 +1,58 @@
+"""Replies kept for requests that carry an idempotency key, so that sending one twice does it once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.db.tenancy import TenantPool
+from penstock.errors import Conflict, InvalidArgument
+from penstock.model import TenantId
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    status: int
+    body: Any
+
+
+class KeptReplies:
+    def __init__(self, tenants: TenantPool) -> None:
+        self._tenants = tenants
+
+    async def begin(self, tenant_id: TenantId, key: str, request_sha256: bytes) -> Reply | None:
+        """None: go on. A reply: this was done before. Conflict while the first one is still at work."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval("select accounts.begin_reply($1, $2)", _hash(key), request_sha256)
+        if row is None:
+            return None
+        kept = json.loads(row)
+        if kept.get("mismatch"):
+            raise InvalidArgument(
+                "this idempotency key came with another request before",
+                "Idempotency-Key",
+                "Use a new key for a new request.",
+            )
+        if kept.get("in_flight"):
+            raise Conflict(
+                "the first request with this idempotency key is still at work",
+                "Idempotency-Key",
+                "Wait a moment and send it again.",
+            )
+        return Reply(kept["status"], kept["body"])
+
+    async def keep(self, tenant_id: TenantId, key: str, reply: Reply | None) -> None:
+        """Keep the reply; None forgets the request, which failed and may be sent again."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute(
+                "select accounts.keep_reply($1, $2, $3)",
+                _hash(key),
+                None if reply is None else reply.status,
+                None if reply is None else json.dumps(reply.body),
+            )
+
+
+def _hash(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,85 @@
+"""Rows of tenants, projects and keys as the database answers them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, TypeAlias, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.model import KeyId, ProjectId, TenantId
+
+Scope: TypeAlias = Literal["documents:read", "documents:write", "search", "projects:write", "admin"]
+"""What a key may do; `admin` may do everything."""
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+
+class Row(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Tenant(Row):
+    tenant_id: TenantId
+    slug: str
+    name: str
+    status: Literal["active", "deleted"]
+    max_upload_bytes: int | None
+    requests_per_minute: int | None
+    monthly_token_budget: int | None
+    webhook_url: str | None
+    created_at: datetime
+
+
+class Project(Row):
+    project_id: ProjectId
+    slug: str
+    name: str
+    embedder: str
+    next_embedder: str | None
+    text_config: str
+    chunk_strategy: str
+    chunk_tokens: int | None
+    chunk_overlap: int | None
+    created_at: datetime
+    documents: dict[str, int]
+    """How many documents it has in each status."""
+
+
+class ApiKey(Row):
+    key_id: KeyId
+    name: str
+    prefix: str
+    scopes: list[Scope]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    used_at: datetime | None
+
+
+class NewKey(ApiKey):
+    secret: str = Field(repr=False)
+    """Shown once; the database keeps its hash."""
+
+
+class Caller(Row):
+    """Who a key belongs to and what it may do."""
+
+    tenant_id: TenantId
+    tenant_slug: str
+    key_id: KeyId
+    scopes: list[Scope]
+    requests_per_minute: int | None
+    max_upload_bytes: int | None
+
+    def may(self, scope: Scope) -> bool:
+        return scope in self.scopes or "admin" in self.scopes
+
+
+class Usage(Row):
+    model: str
+    tokens: int
+    calls: int
+    texts: int
+    reused: int
+    """Texts whose embedding was there already: calls saved."""

@@ -1,0 +1,155 @@
+"""Puts the API together: routes, error answers, the envelope, and the description at /openapi.json."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from penstock.api import (
+    account,
+    docs_page,
+    documents,
+    embedding,
+    health,
+    projects,
+    searching,
+    uploads,
+    webhook_intake,
+)
+from penstock.api.envelope import Envelope
+from penstock.api.problem import KINDS, MEDIA_TYPE, Problem, answer
+from penstock.api.rate_limit import RateLimit
+from penstock.api.refusals import refusal_of
+from penstock.api.request_counts import RequestCounts
+from penstock.errors import PenstockError
+from penstock.observe import Metrics
+from penstock.product import Product
+
+_DESCRIPTION: Final = (
+    "Documents go in, answers come out. Send your key as Authorization: Bearer pk_…, or as X-API-Key. "
+    "POST and PUT take an Idempotency-Key: sent twice, done once."
+)
+_TAGS: Final = [
+    {"name": "Documents", "description": "Take documents in, follow them, get them back, delete them."},
+    {"name": "Search", "description": "Find passages by meaning and by words."},
+    {"name": "Projects", "description": "Collections with settings of their own."},
+    {"name": "Account", "description": "Keys, usage, webhooks."},
+    {"name": "Webhooks", "description": "Documents that other systems send, signed."},
+    {"name": "Embedding", "description": "This installation's embedder for other programs."},
+    {"name": "Operate", "description": "For orchestrators and Prometheus."},
+]
+_OPEN: Final = frozenset({"Webhooks", "Embedding", "Operate"})
+_PROBLEM: Final[dict[int | str, dict[str, Any]]] = {
+    "default": {
+        "description": "A problem.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+}
+
+
+def create_app(
+    product: Product,
+    *,
+    opens: bool = False,
+    metrics: Metrics | None = None,
+    mounts: Mapping[str, ASGIApp] | None = None,
+) -> FastAPI:
+    """The API over a product that is open; with `opens` the API itself opens and closes it.
+
+    `mounts` puts other ASGI apps under paths of this one.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            if opens:
+                await stack.enter_async_context(product)
+            yield
+
+    app = FastAPI(
+        title="Penstock API",
+        version=version("penstock"),
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        responses=_PROBLEM,
+    )
+    app.state.product = product
+    app.state.rate_limit = RateLimit()
+    app.state.large_bodies = asyncio.Semaphore(webhook_intake.LARGE_AT_ONCE)
+    app.state.metrics = metrics or Metrics()
+    counts = RequestCounts(app.state.metrics.registry())
+    for room in (
+        uploads.router,
+        documents.router,
+        documents.originals,
+        searching.router,
+        projects.router,
+        account.router,
+        webhook_intake.router,
+        embedding.router,
+        health.router,
+        docs_page.router,
+    ):
+        app.include_router(room)
+    for path, mounted in (mounts or {}).items():
+        app.mount(path, mounted)
+    for error in (PenstockError, RequestValidationError, HTTPException):
+        app.add_exception_handler(error, _refuse)
+    app.add_middleware(Envelope, counts=counts)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to extend it
+    return app
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    refused = refusal_of(error)
+    if refused is None:
+        raise error
+    status = error.status_code if isinstance(error, HTTPException) else None
+    return answer(refused, instance=request.url.path, request_id=request.state.request_id, status=status)
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        described = get_openapi(
+            title=app.title, version=app.version, description=_DESCRIPTION, routes=app.routes, tags=_TAGS
+        )
+        components = described.setdefault("components", {})
+        schemas = components.setdefault("schemas", {})
+        whole = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas |= whole.pop("$defs", {}) | {"Problem": whole}
+        components["securitySchemes"] = {
+            "bearer": {"type": "http", "scheme": "bearer"},
+            "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            "brainSecret": {"type": "apiKey", "in": "header", "name": embedding.SECRET_HEADER},
+        }
+        for operations in described["paths"].values():
+            for verb, operation in operations.items():
+                if _OPEN.isdisjoint(operation.get("tags", ())):
+                    operation["security"] = [{"bearer": []}, {"apiKey": []}]
+                    if verb in ("post", "put"):
+                        operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
+        described["x-problems"] = [
+            {"kind": kind, "status": status, "title": title} for kind, (status, title) in KINDS.items()
+        ]
+        app.openapi_schema = described
+    return app.openapi_schema
+
+
+_IDEMPOTENCY_KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    "description": "Sent twice with the same request, it is done once and answered alike.",
+}

@@ -1,0 +1,84 @@
+"""Reads request bodies within limits of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from penstock.api.problem import HttpRefused
+from penstock.errors import TooLarge
+
+JSON_BYTES: Final = 1_048_576
+_PATIENCE_SECONDS: Final = 30.0
+"""How long the next piece of a body may take."""
+
+
+async def stream(request: Request) -> AsyncIterator[bytes]:
+    """The body as it comes; a client that falls silent is given up."""
+    pieces = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise ClientDisconnect from None
+        if piece:
+            yield piece
+
+
+async def read_whole(request: Request, limit: int, *, what: str) -> bytes:
+    """The whole body, refused as soon as it is over the limit: by what it announces or by what it sends."""
+    refuse_announced(request, limit, what=what)
+    body = bytearray()
+    async for piece in stream(request):
+        body += piece
+        if len(body) > limit:
+            raise _too_large(limit, what)
+    return bytes(body)
+
+
+def refuse_announced(request: Request, limit: int, *, what: str) -> None:
+    """Refuse by Content-Length before a byte is read."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdigit() and int(announced[:20]) > limit:
+        raise _too_large(limit, what)
+
+
+def refuse_other_than_json(request: Request) -> None:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
+        return
+    raise HttpRefused(
+        "unsupported-media-type",
+        f"The body must be application/json, not {kind[:100] or 'of no type'}",
+        "Send Content-Type: application/json",
+        field="Content-Type",
+    )
+
+
+def refuse_unacceptable(request: Request) -> None:
+    """Refuse a client that takes no JSON."""
+    accept = request.headers.get("accept", "")
+    if not accept:
+        return
+    for choice in accept.lower().split(","):
+        kind, *parameters = (part.strip() for part in choice.split(";"))
+        refused = any(part.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for part in parameters)
+        if not refused and (kind in ("*/*", "application/*") or kind.endswith(("/json", "+json"))):
+            return
+    raise HttpRefused(
+        "not-acceptable",
+        "The answer is JSON, which Accept rules out",
+        "Send Accept: application/json, or leave it away",
+        field="Accept",
+    )
+
+
+def _too_large(limit: int, what: str) -> TooLarge:
+    return TooLarge(f"the body is over {limit} bytes", what, "Send less in one request")

@@ -1,0 +1,150 @@
+"""Documents as they are: lists, originals, chunks, timelines, and what a person may do with one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict
+
+from penstock.api.guarded import GuardedRoute, StreamedRoute
+from penstock.api.identity import product_of
+from penstock.api.parameters import Cursor, Document, Limit, Reader, Wait, Writer
+from penstock.intake.rows import ChunkRow, Event, Explanation, Ingestion, Page
+from penstock.intake.rows import Document as DocumentRow
+from penstock.model import DocumentId, DocumentStatus, SourceId
+
+router = APIRouter(route_class=GuardedRoute, tags=["Documents"], prefix="/v1/documents")
+originals = APIRouter(route_class=StreamedRoute, tags=["Documents"], prefix="/v1/documents")
+
+_ORIGINAL: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "The bytes as they came in.",
+        "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class Queued(BaseModel):
+    """The task that will do it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task_id: int | None
+
+
+@router.get("", operation_id="listDocuments")
+async def documents(
+    request: Request,
+    caller: Reader,
+    project: Annotated[str | None, Query(max_length=63, description="Only of this project.")] = None,
+    status: DocumentStatus | None = None,
+    source_id: UUID | None = None,
+    mime_type: Annotated[str | None, Query(max_length=200)] = None,
+    title: Annotated[str | None, Query(max_length=200, description="A part of title or filename.")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[DocumentRow]:
+    """List documents, newest first."""
+    return await product_of(request).documents.list(
+        caller.tenant_id,
+        project=project,
+        status=status,
+        source_id=None if source_id is None else SourceId(source_id),
+        mime_type=mime_type,
+        title=title,
+        cursor=cursor,
+        limit=limit,
+    )
+
+
+@router.get("/{document_id}", operation_id="showDocument")
+async def document(request: Request, caller: Reader, document_id: Document, wait: Wait = None) -> DocumentRow:
+    """Show one document; with `wait`, once it is settled or the time is over."""
+    found = product_of(request).documents
+    if wait:
+        return await found.wait(caller.tenant_id, DocumentId(document_id), wait)
+    return await found.show(caller.tenant_id, DocumentId(document_id))
+
+
+@originals.get(
+    "/{document_id}/content",
+    response_class=StreamingResponse,
+    responses=_ORIGINAL,
+    operation_id="getContent",
+)
+async def content(request: Request, caller: Reader, document_id: Document) -> Response:
+    """Get the original back, always as a download."""
+    original = await product_of(request).documents.content(caller.tenant_id, DocumentId(document_id))
+    return StreamingResponse(
+        original.stream,
+        media_type=original.mime_type,
+        headers={
+            "Content-Length": str(original.size),
+            "Content-Disposition": _attachment(original.filename or f"{document_id}"),
+            # What a stranger uploaded must not run in a browser, whatever it says it is.
+            "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+        },
+    )
+
+
+@router.get("/{document_id}/chunks", operation_id="listChunks")
+async def chunks(
+    request: Request, caller: Reader, document_id: Document, cursor: Cursor = None, limit: Limit = 100
+) -> Page[ChunkRow]:
+    """List the chunks a search sees of a document, in order."""
+    return await product_of(request).documents.chunks(
+        caller.tenant_id, DocumentId(document_id), cursor=cursor, limit=limit
+    )
+
+
+@router.get("/{document_id}/events", operation_id="listEvents")
+async def events(
+    request: Request, caller: Reader, document_id: Document, cursor: Cursor = None, limit: Limit = 100
+) -> Page[Event]:
+    """List a document's timeline, oldest first; a deleted one keeps it."""
+    return await product_of(request).documents.events(
+        caller.tenant_id, DocumentId(document_id), cursor=cursor, limit=limit
+    )
+
+
+@router.get("/{document_id}/ingestions", operation_id="listIngestions")
+async def ingestions(request: Request, caller: Reader, document_id: Document) -> list[Ingestion]:
+    """List the requests to process a document, newest first."""
+    return await product_of(request).documents.ingestions(caller.tenant_id, DocumentId(document_id))
+
+
+@router.get("/{document_id}/explain", operation_id="explainDocument")
+async def explain(request: Request, caller: Reader, document_id: Document) -> Explanation:
+    """Say what a document waits for, and how it came there."""
+    return await product_of(request).documents.explain(caller.tenant_id, DocumentId(document_id))
+
+
+@router.post("/{document_id}/retry", status_code=202, operation_id="retryDocument")
+async def retry(request: Request, caller: Writer, document_id: Document) -> Queued:
+    """Send a failed or skipped document through again."""
+    task = await product_of(request).documents.retry(caller.tenant_id, DocumentId(document_id))
+    return Queued(task_id=task)
+
+
+@router.post("/{document_id}/reindex", status_code=202, operation_id="reindexDocument")
+async def reindex(request: Request, caller: Writer, document_id: Document) -> Queued:
+    """Index a document again; searches find the old version until the new one takes its place."""
+    task = await product_of(request).documents.reindex(caller.tenant_id, DocumentId(document_id))
+    return Queued(task_id=task)
+
+
+@router.delete("/{document_id}", status_code=204, operation_id="deleteDocument")
+async def delete(request: Request, caller: Writer, document_id: Document) -> None:
+    """Delete a document; when this answers, no search finds it any more."""
+    await product_of(request).documents.delete(caller.tenant_id, DocumentId(document_id))
+
+
+def _attachment(filename: str) -> str:
+    """A name for every client (RFC 6266): plain for the old ones, encoded for the others."""
+    plain = "".join(letter if letter.isascii() and letter.isprintable() else "_" for letter in filename)
+    quoted = plain.replace("\\", "_").replace('"', "_")
+    return f"attachment; filename=\"{quoted}\"; filename*=UTF-8''{quote(filename, safe='')}"

@@ -1,0 +1,80 @@
+"""The route class of every call with a key: identity, limits and idempotency come before the handler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, MutableMapping
+from typing import Any, Final
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from penstock.api import idempotency
+from penstock.api.bodies import JSON_BYTES, read_whole, refuse_other_than_json, refuse_unacceptable
+from penstock.api.identity import identify
+from penstock.errors import InvalidArgument
+
+_CHANGES: Final = frozenset({"POST", "PUT"})
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class GuardedRoute(APIRoute):
+    """Nothing of a request is parsed before its key is known."""
+
+    def get_route_handler(self) -> Handler:
+        handler = super().get_route_handler()
+        takes_json = self.body_field is not None
+
+        async def guarded(request: Request) -> Response:
+            refuse_nul(request)
+            caller = await identify(request)
+            refuse_unacceptable(request)
+            body = b""
+            if request.method in ("POST", "PUT", "PATCH"):
+                body = await read_whole(request, JSON_BYTES, what="body")
+                request = _with_body(request, body)
+                if takes_json and body:
+                    refuse_other_than_json(request)
+            key = idempotency.key_of(request) if request.method in _CHANGES else None
+            if key is None:
+                return await handler(request)
+            return await idempotency.once(request, caller, key, body, handler)
+
+        return guarded
+
+
+class StreamedRoute(APIRoute):
+    """The same for bodies or answers that pass through: the handler reads the body itself."""
+
+    def get_route_handler(self) -> Handler:
+        handler = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            refuse_nul(request)
+            await identify(request)
+            return await handler(request)
+
+        return guarded
+
+
+def refuse_nul(request: Request) -> None:
+    """A NUL in a path or a query would only be refused by Postgres, as an error of ours."""
+    if "\0" in request.scope["path"]:
+        raise InvalidArgument("the path holds a NUL character", "path", "Leave it away")
+    if b"%00" in request.scope["query_string"] or b"\0" in request.scope["query_string"]:
+        raise InvalidArgument("the query holds a NUL character", "query", "Leave it away")
+
+
+def _with_body(request: Request, body: bytes) -> Request:
+    """The request again, with a body that is already here."""
+
+    given = False
+
+    async def receive() -> MutableMapping[str, Any]:
+        nonlocal given
+        if given:
+            return await request.receive()  # what comes after a body: the news that the client left
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return Request(request.scope, receive)

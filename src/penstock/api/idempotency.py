@@ -1,0 +1,98 @@
+"""The header Idempotency-Key: the first answer is kept and given again, whatever happens to the connection."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse
+
+from penstock.accounts import Caller, Reply
+from penstock.api.identity import product_of
+from penstock.api.problem import HttpRefused
+from penstock.errors import Conflict, InvalidArgument
+
+_KEY: Final = re.compile(r"[!-~]{1,255}")
+_REPLAYED: Final = {"Idempotent-Replayed": "true"}
+
+
+def key_of(request: Request) -> str | None:
+    """The key of a request, if it carries one."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise InvalidArgument(
+            "the idempotency key must be 1 to 255 visible ASCII characters", "Idempotency-Key", "Use a UUID"
+        )
+    return key
+
+
+async def once(
+    request: Request,
+    caller: Caller,
+    key: str,
+    body: bytes,
+    handler: Callable[[Request], Awaitable[Response]],
+) -> Response:
+    """Run the handler unless its answer is kept already; an error is not kept, so it can be tried again."""
+    async with Once(request, caller, key, body) as first:
+        if first.kept is not None:
+            return JSONResponse(first.kept.body, first.kept.status, headers=_REPLAYED)
+        response = await handler(request)
+        if response.status_code < 300:
+            await first.keep(response.status_code, json.loads(bytes(response.body) or b"null"))
+        return response
+
+
+class Once:
+    """The time between a request's arrival and its kept answer; whoever leaves without one forgets it."""
+
+    def __init__(self, request: Request, caller: Caller, key: str, body: bytes = b"") -> None:
+        self.kept: Reply | None = None
+        self._replies = product_of(request).replies
+        self._tenant_id = caller.tenant_id
+        self._key = key
+        self._sha256 = _fingerprint(request, body)
+        self._open = False
+
+    async def __aenter__(self) -> Once:
+        try:
+            self.kept = await self._replies.begin(self._tenant_id, self._key, self._sha256)
+        except Conflict as busy:
+            raise HttpRefused(
+                "in-flight", busy.message, busy.remedy, field=busy.field, headers={"Retry-After": "1"}
+            ) from busy
+        except InvalidArgument as reused:
+            raise HttpRefused("key-reused", reused.message, reused.remedy, field=reused.field) from reused
+        self._open = self.kept is None
+        return self
+
+    async def keep(self, status: int, body: Any) -> None:
+        await self._replies.keep(self._tenant_id, self._key, Reply(status, body))
+        self._open = False
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._open:
+            # Also when the request was cancelled: otherwise the key would answer 409 until it runs out.
+            await asyncio.shield(self._replies.keep(self._tenant_id, self._key, None))
+
+
+def replayed_upload(kept: Reply, digest: str) -> Response:
+    """The kept answer of an upload, when what came is what came the first time."""
+    if kept.body.get("sha256") != digest:
+        raise HttpRefused(
+            "key-reused",
+            "This idempotency key came with another file before",
+            "Use a new key for a new request",
+            field="Idempotency-Key",
+        )
+    return JSONResponse(kept.body["reply"], kept.status, headers=_REPLAYED)
+
+
+def _fingerprint(request: Request, body: bytes) -> bytes:
+    asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode("utf-8", "replace")
+    return hashlib.sha256(asked + body).digest()

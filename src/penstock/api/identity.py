@@ -1,0 +1,71 @@
+"""Who is asking: the API key of a request, the scopes it needs, and how often its tenant may ask."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import Request
+
+from penstock.accounts import Caller, Scope
+from penstock.api.problem import HttpRefused
+from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.errors import KeyRefused
+from penstock.product import Product
+
+_KEY_CHARACTERS: Final = 256
+
+
+def product_of(request: Request) -> Product:
+    """The services behind this API."""
+    product: Product = request.app.state.product
+    return product
+
+
+def caller_of(request: Request) -> Caller:
+    """Who asks; a route class has made sure of it before any handler runs."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+async def identify(request: Request) -> Caller:
+    """Read the key, count the request against its tenant's allowance, and remember who it is."""
+    product = product_of(request)
+    caller = await product.accounts.authenticate(_key(request))
+    limits: RateLimit = request.app.state.rate_limit
+    allowance = limits.take(
+        caller.tenant_id, caller.requests_per_minute or product.settings.requests_per_minute
+    )
+    request.state.rate_headers = allowance.headers()
+    refuse_over(allowance)
+    request.state.caller = caller
+    return caller
+
+
+class Needs:
+    """A dependency: the caller, whose key must have this scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def __call__(self, request: Request) -> Caller:
+        caller = caller_of(request)
+        if not caller.may(self.scope):
+            raise HttpRefused(
+                "forbidden",
+                f"The key lacks the scope {self.scope}",
+                f"Use a key with the scope {self.scope}, or make one: POST /v1/keys",
+                field="scope",
+            )
+        return caller
+
+
+def _key(request: Request) -> str:
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    found = secret.strip() if kind.lower() == "bearer" else request.headers.get("x-api-key", "").strip()
+    if not found:
+        raise KeyRefused(
+            "The request has no API key", "Authorization", "Send it as Authorization: Bearer pk_…"
+        )
+    if len(found) > _KEY_CHARACTERS or not found.isascii():
+        raise KeyRefused("The API key is unknown", "Authorization")
+    return found

@@ -1,0 +1,101 @@
+"""Projects: make them, change their settings, and index all their documents again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.accounts import Project
+from penstock.api.documents import Queued
+from penstock.api.guarded import GuardedRoute
+from penstock.api.identity import product_of
+from penstock.api.json_values import Body, Text
+from penstock.api.parameters import ProjectSlug, ProjectWriter, Reader
+from penstock.intake import Estimate
+
+router = APIRouter(route_class=GuardedRoute, tags=["Projects"], prefix="/v1/projects")
+
+_Name = Annotated[Text, Field(min_length=1, max_length=200)]
+_Word = Annotated[Text, Field(min_length=1, max_length=100)]
+
+
+class ProjectSettings(Body):
+    """What may change about a project; documents follow when they are next indexed."""
+
+    name: _Name | None = None
+    text_config: _Word | None = Field(default=None, description="english, german, simple, …")
+    chunk_strategy: _Word | None = None
+    chunk_tokens: Annotated[int, Field(ge=16, le=8_192)] | None = None
+    chunk_overlap: Annotated[int, Field(ge=0, le=4_096)] | None = None
+
+
+class NewProject(ProjectSettings):
+    slug: Annotated[Text, Field(pattern="^[a-z0-9][a-z0-9-]{0,62}$")]
+    embedder: _Word | None = Field(default=None, description="The model; the installation's without it.")
+
+
+class Reindex(Body):
+    """With `estimate` nothing is started; with `embedder` the project moves to another model."""
+
+    estimate: bool = False
+    embedder: _Word | None = None
+
+
+class Projects(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    items: list[Project]
+
+
+@router.post("", status_code=201, operation_id="createProject")
+async def create(request: Request, caller: ProjectWriter, body: NewProject) -> Project:
+    """Make a project."""
+    settings: dict[str, Any] = body.model_dump(exclude_none=True, exclude={"slug"})
+    return await product_of(request).accounts.create_project(caller.tenant_id, body.slug, **settings)
+
+
+@router.get("", operation_id="listProjects")
+async def projects(request: Request, caller: Reader) -> Projects:
+    """List the projects, with how many documents each has in each status."""
+    return Projects(items=await product_of(request).accounts.list_projects(caller.tenant_id))
+
+
+@router.get("/{slug}", operation_id="showProject")
+async def project(request: Request, caller: Reader, slug: ProjectSlug) -> Project:
+    """Show one project."""
+    return await product_of(request).accounts.show_project(caller.tenant_id, slug)
+
+
+@router.patch("/{slug}", operation_id="setProject")
+async def change(
+    request: Request, caller: ProjectWriter, slug: ProjectSlug, body: ProjectSettings
+) -> Project:
+    """Change a project's settings; what is left away stays. Re-index the project to apply them to all."""
+    changes: dict[str, Any] = body.model_dump(exclude_unset=True)
+    return await product_of(request).accounts.set_project(caller.tenant_id, slug, **changes)
+
+
+@router.post(
+    "/{slug}/reindex",
+    status_code=202,
+    response_model=Queued,
+    responses={200: {"model": Estimate, "description": "What it would embed."}},
+    operation_id="reindexProject",
+)
+async def reindex(
+    request: Request,
+    response: Response,
+    caller: ProjectWriter,
+    slug: ProjectSlug,
+    body: Reindex | None = None,
+) -> Any:
+    """Index all documents of a project again, in the background; or only estimate what that would cost."""
+    asked = body or Reindex()
+    documents = product_of(request).documents
+    if asked.estimate:
+        estimate = await documents.estimate(caller.tenant_id, slug, embedder=asked.embedder)
+        return Response(estimate.model_dump_json(), media_type="application/json")
+    task = await documents.reindex_project(caller.tenant_id, slug, embedder=asked.embedder)
+    return Queued(task_id=task)

@@ -1,0 +1,75 @@
+"""How many requests a tenant may make of this process, by the generic cell rate algorithm."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from penstock.api.problem import HttpRefused
+
+_KEPT: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What is left after one request; `retry_after` is 0 when that request may pass."""
+
+    limit: int
+    remaining: int
+    reset: float
+    retry_after: float = 0.0
+
+    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        return (
+            (b"ratelimit-limit", b"%d" % self.limit),
+            (b"ratelimit-remaining", b"%d" % self.remaining),
+            (b"ratelimit-reset", b"%d" % math.ceil(self.reset)),
+        )
+
+
+def burst_of(per_minute: int) -> int:
+    """How many may come at once: ten seconds' worth, at least ten, never more than a minute's."""
+    return min(per_minute, max(10, per_minute // 6))
+
+
+class RateLimit:
+    """One number for each tenant: when its allowance will be full again."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._full_at: dict[Hashable, float] = {}
+
+    def take(self, who: Hashable, per_minute: int) -> Allowance:
+        """Count one request; a refused one is not counted."""
+        now = self._clock()
+        step, burst = 60.0 / per_minute, burst_of(per_minute)
+        full_at = max(self._full_at.get(who, now), now)
+        room = burst * step - (full_at - now)
+        if room < step * 0.999_999:  # rounding must not cost a caller its last request
+            return Allowance(per_minute, 0, full_at - now, step - room)
+        if len(self._full_at) >= _KEPT:
+            self._forget(now)
+        self._full_at[who] = full_at + step
+        return Allowance(per_minute, int(room / step - 0.999_999), full_at + step - now)
+
+    def _forget(self, now: float) -> None:
+        """Who is back at a full allowance needs no number; if nobody is, the fullest half goes."""
+        self._full_at = {who: at for who, at in self._full_at.items() if at > now}
+        if len(self._full_at) >= _KEPT:
+            kept = sorted(self._full_at.items(), key=lambda pair: pair[1])[_KEPT // 2 :]
+            self._full_at = dict(kept)
+
+
+def refuse_over(allowance: Allowance) -> None:
+    """Raise the 429 of a request that may not pass."""
+    if allowance.retry_after > 0:
+        seconds = max(1, math.ceil(allowance.retry_after))
+        raise HttpRefused(
+            "rate-limited",
+            f"More than {allowance.limit} requests a minute",
+            f"Wait {seconds} s; or raise the tenant's requests_per_minute",
+            headers={"Retry-After": str(seconds)},
+        )

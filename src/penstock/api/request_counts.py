@@ -1,0 +1,34 @@
+"""Counts requests by route and status for Prometheus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class RequestCounts:
+    """Labels are the route's template and never the path, so nobody outside can make new series."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        from prometheus_client import Counter, Histogram
+
+        self._requests = Counter(
+            "http_requests", "Requests answered", ["method", "route", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "http_request_seconds",
+            "Time until the last byte of the answer",
+            ["route"],
+            registry=registry,
+            buckets=_BOUNDS,
+        )
+
+    def served(self, method: str, route: str, status: int, seconds: float) -> None:
+        named = method if method in _METHODS else "other"
+        self._requests.labels(named, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)

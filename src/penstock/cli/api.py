@@ -1,0 +1,67 @@
+"""`penstock api`: serves the HTTP API."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli import output
+from penstock.cli.failures import warn
+from penstock.db.reach import reaching
+from penstock.errors import SettingInvalid
+from penstock.observe import configure
+from penstock.product import Product
+from penstock.settings import Settings
+
+Host = Annotated[str | None, typer.Option(help="The address to listen on; PENSTOCK_API_HOST without it.")]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65_535, help="The port, 0 for a free one; PENSTOCK_API_PORT without it."),
+]
+
+
+def command(host: Host = None, port: Port = None, as_json: output.AsJson = False) -> None:
+    """Serve the HTTP API; the page /docs describes it.
+
+    SIGTERM or Ctrl-C stops it once the requests under way are answered. Logs go to stderr.
+    """
+    settings = Settings()
+    configure(settings.log_level, settings.log_format)
+    asked = (host or settings.api_host, settings.api_port if port is None else port)
+    asyncio.run(_serve(settings, *asked, as_json=as_json))
+
+
+async def _serve(settings: Settings, host: str, port: int, *, as_json: bool) -> None:
+    # By name: rooms of one line do not import each other, and this command only starts the other room.
+    api: Any = import_module("penstock.api")
+    product = Product(settings)
+    with reaching():
+        await product.__aenter__()
+    try:
+        with _taken(api.listen, host, port) as listening:
+            url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+            if as_json:
+                output.document({"url": url}, one_line=True)
+            else:
+                warn(f"Penstock listens on {url}; {url}/docs describes it.")
+            server = api.server(api.create_app(product), grace_seconds=settings.grace_seconds)
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, server.stop)
+            await server.serve([listening])
+    finally:
+        await product.__aexit__(None, None, None)
+
+
+def _taken(listen: Callable[[str, int], socket.socket], host: str, port: int) -> socket.socket:
+    try:
+        return listen(host, port)
+    except OSError as error:
+        reason = f"{host}:{port}: {error.strerror or error}"
+        raise SettingInvalid("PENSTOCK_API_PORT", reason) from error

@@ -1,0 +1,100 @@
+"""One command's stay with the product: the database up, the services open, and a tenant to work for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from penstock.accounts import Accounts, Tenant
+from penstock.cli.session import database
+from penstock.db.addresses import Addresses
+from penstock.db.reach import reach, reaching
+from penstock.db.tenancy import TenantPool
+from penstock.errors import Conflict, NotFound, TenantClosed
+from penstock.model import TenantId
+from penstock.product import Product
+from penstock.queue.operations import Operations
+from penstock.settings import Settings
+
+DEFAULT = "default"
+
+TenantSlug = Annotated[str, typer.Option("--tenant", metavar="SLUG", help="Whose documents.")]
+ProjectSlug = Annotated[str, typer.Option("--project", metavar="SLUG", help="Which of the tenant's projects.")]
+AnyProject = Annotated[
+    str | None, typer.Option("--project", metavar="SLUG", help="Only this one of the tenant's projects.")
+]
+DocumentId = Annotated[UUID, typer.Argument(metavar="DOCUMENT")]
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """The services as the runtime login has them, and what only operators may."""
+
+    product: Product
+    addresses: Addresses
+    operators: Accounts
+
+    async def tenant(self, slug: str, *, create: bool = False) -> TenantId:
+        """The tenant of this name; `create` makes the default one on a server of our own."""
+        try:
+            found = await self.product.accounts.find_tenant(slug)
+        except NotFound:
+            if not (create and slug == DEFAULT and self.addresses.embedded is not None):
+                raise
+            found = await _made(self.operators, slug)
+        if found.status != "active":
+            raise TenantClosed(f"the tenant {slug!r} is deleted", "tenant")
+        return found.tenant_id
+
+    async def served(self, queue: str) -> bool:
+        """Whether a worker that is alive serves this queue."""
+        async with reach(self.addresses.operator, application_name="penstock cli") as connection:
+            workers = await Operations(connection).workers()
+        patience = self.product.settings.lease_seconds
+        return any(
+            queue in row.queue_names and row.lost_at is None and row.silent_seconds < patience
+            for row in workers
+        )
+
+
+@asynccontextmanager
+async def stay(settings: Settings | None = None, *, create: bool = False) -> AsyncIterator[Stay]:
+    """The product while the block runs; `create` may make a new embedded database."""
+    settings = settings or Settings()
+    async with database(settings, create=create) as addresses:
+        product = Product(settings)
+        with reaching():
+            await product.__aenter__()
+        try:
+            async with operators(addresses, settings) as accounts:
+                with reaching():
+                    yield Stay(product, addresses, accounts)
+        finally:
+            await product.__aexit__(None, None, None)
+
+
+@asynccontextmanager
+async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[Accounts]:
+    """The accounts as an operator; no connection is made before the first call."""
+    pool = await TenantPool.open(
+        addresses.operator,
+        application_name="penstock cli",
+        size=2,
+        statement_cache=settings.statement_cache,
+    )
+    try:
+        yield Accounts(pool, settings)
+    finally:
+        await pool.close()
+
+
+async def _made(accounts: Accounts, slug: str) -> Tenant:
+    try:
+        return await accounts.create_tenant(slug)
+    except Conflict:  # two commands at once
+        return await accounts.find_tenant(slug)

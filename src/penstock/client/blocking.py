@@ -1,0 +1,73 @@
+"""The same client without `await`, for scripts and notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Concatenate, ParamSpec, Self, TypeVar
+from uuid import UUID
+
+from penstock.client.client import Client
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _blocking(
+    method: Callable[Concatenate[Client, P], Awaitable[R]],
+) -> Callable[Concatenate[BlockingClient, P], R]:
+    def call(self: BlockingClient, *args: P.args, **kwargs: P.kwargs) -> R:
+        async def run() -> R:
+            return await method(self.client, *args, **kwargs)
+
+        return self.runner.run(run())
+
+    call.__doc__ = method.__doc__
+    return call
+
+
+class BlockingClient:
+    """`with BlockingClient(url, key) as client: client.upload(Path("a.pdf"))`; not for use inside a loop."""
+
+    def __init__(self, base_url: str, api_key: str, *, attempts: int = 4, timeout: float = 60.0) -> None:
+        self.runner = asyncio.Runner()
+        self.client = Client(base_url, api_key, attempts=attempts, timeout=timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.runner.run(self.client.close())
+        self.runner.close()
+
+    upload = _blocking(Client.upload)
+    replace = _blocking(Client.replace)
+    documents = _blocking(Client.documents)
+    document = _blocking(Client.document)
+    wait = _blocking(Client.wait)
+    chunks = _blocking(Client.chunks)
+    events = _blocking(Client.events)
+    explain = _blocking(Client.explain)
+    retry = _blocking(Client.retry)
+    reindex = _blocking(Client.reindex)
+    delete = _blocking(Client.delete)
+    search = _blocking(Client.search)
+    projects = _blocking(Client.projects)
+    project = _blocking(Client.project)
+    create_project = _blocking(Client.create_project)
+    set_project = _blocking(Client.set_project)
+    reindex_project = _blocking(Client.reindex_project)
+    estimate_reindex = _blocking(Client.estimate_reindex)
+
+    def content(self, document_id: UUID | str) -> Iterator[bytes]:
+        """The original, piece by piece."""
+        pieces = self.client.content(document_id)
+
+        async def following() -> bytes | None:
+            return await anext(pieces, None)
+
+        while (piece := self.runner.run(following())) is not None:
+            yield piece

@@ -1,0 +1,245 @@
+"""The typed client of Penstock's HTTP API."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+from uuid import UUID, uuid4
+
+from penstock.client.connection import Connection, problem_of
+from penstock.client.results import (
+    Chunk,
+    Document,
+    Estimate,
+    Event,
+    Page,
+    Project,
+    Queued,
+    Uploaded,
+)
+from penstock.client.search_results import SearchAnswer
+
+_LONGEST_POLL = 30.0
+_Id = UUID | str
+
+
+class Client:
+    """One tenant's key at one API: `async with Client("http://127.0.0.1:8000", "pk_…") as client: …`."""
+
+    def __init__(self, base_url: str, api_key: str, *, attempts: int = 4, timeout: float = 60.0) -> None:
+        self._connection = Connection(base_url, api_key, attempts=attempts, timeout=timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    async def upload(
+        self,
+        content: Path | bytes,
+        *,
+        filename: str | None = None,
+        content_type: str | None = None,
+        project: str | None = None,
+        external_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        pipeline_config: Mapping[str, Any] | None = None,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Uploaded:
+        """Send a document; with `wait` up to so many seconds until it is settled."""
+        fields = {
+            "project": project,
+            "external_id": external_id,
+            "metadata": None if metadata is None else json.dumps(dict(metadata)),
+            "pipeline_config": None if pipeline_config is None else json.dumps(dict(pipeline_config)),
+        }
+        data = {name: value for name, value in fields.items() if value is not None}
+        with _Part(content, filename, content_type) as part:
+            answer = await self._connection.call(
+                "POST",
+                "/v1/documents/upload",
+                params={"wait": wait},
+                body=lambda: {"data": data, "files": part.rewound()},
+                idempotency_key=idempotency_key or str(uuid4()),
+                timeout=None if wait is None else wait + 60.0,
+            )
+        return Uploaded.model_validate(answer)
+
+    async def replace(
+        self,
+        document_id: _Id,
+        content: Path | bytes,
+        *,
+        filename: str | None = None,
+        content_type: str | None = None,
+        wait: float | None = None,
+    ) -> Uploaded:
+        """Send changed content of a document, which keeps its id."""
+        with _Part(content, filename, content_type) as part:
+            answer = await self._connection.call(
+                "PUT",
+                f"/v1/documents/{_in_path(document_id)}/content",
+                params={"wait": wait},
+                body=lambda: {"files": part.rewound()},
+                idempotency_key=str(uuid4()),
+                timeout=None if wait is None else wait + 60.0,
+            )
+        return Uploaded.model_validate(answer)
+
+    async def documents(
+        self,
+        *,
+        project: str | None = None,
+        status: str | None = None,
+        source_id: _Id | None = None,
+        mime_type: str | None = None,
+        title: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[Document]:
+        """One page of the documents, newest first."""
+        asked = {
+            "project": project,
+            "status": status,
+            "source_id": None if source_id is None else str(source_id),
+            "mime_type": mime_type,
+            "title": title,
+            "cursor": cursor,
+            "limit": limit,
+        }
+        answer = await self._connection.call("GET", "/v1/documents", params=asked)
+        return Page[Document].model_validate(answer)
+
+    async def document(self, document_id: _Id, *, wait: float | None = None) -> Document:
+        answer = await self._connection.call(
+            "GET",
+            f"/v1/documents/{_in_path(document_id)}",
+            params={"wait": wait},
+            timeout=None if wait is None else wait + 60.0,
+        )
+        return Document.model_validate(answer)
+
+    async def wait(self, document_id: _Id, seconds: float = 300.0) -> Document:
+        """The document once it is settled; TimeoutError when that takes longer."""
+        deadline = time.monotonic() + seconds
+        while True:
+            left = max(0.0, deadline - time.monotonic())
+            document = await self.document(document_id, wait=round(min(left, _LONGEST_POLL), 3))
+            if document.settled:
+                return document
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"document {document_id} is still {document.status} after {seconds:g} s")
+
+    async def chunks(
+        self, document_id: _Id, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Chunk]:
+        path = f"/v1/documents/{_in_path(document_id)}/chunks"
+        answer = await self._connection.call("GET", path, params={"cursor": cursor, "limit": limit})
+        return Page[Chunk].model_validate(answer)
+
+    async def events(
+        self, document_id: _Id, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Event]:
+        """The document's timeline, oldest first."""
+        path = f"/v1/documents/{_in_path(document_id)}/events"
+        answer = await self._connection.call("GET", path, params={"cursor": cursor, "limit": limit})
+        return Page[Event].model_validate(answer)
+
+    async def content(self, document_id: _Id) -> AsyncIterator[bytes]:
+        """The original, piece by piece: `async for piece in client.content(id): …`."""
+        async with self._connection.stream(f"/v1/documents/{_in_path(document_id)}/content") as answer:
+            if not answer.is_success:
+                await answer.aread()
+                raise problem_of(answer)
+            async for piece in answer.aiter_bytes():
+                yield piece
+
+    async def explain(self, document_id: _Id) -> dict[str, Any]:
+        """What the document waits for, in the API's words."""
+        answer = await self._connection.call("GET", f"/v1/documents/{_in_path(document_id)}/explain")
+        return dict(answer)
+
+    async def retry(self, document_id: _Id) -> Queued:
+        path = f"/v1/documents/{_in_path(document_id)}/retry"
+        return Queued.model_validate(await self._connection.call("POST", path, idempotency_key=str(uuid4())))
+
+    async def reindex(self, document_id: _Id) -> Queued:
+        path = f"/v1/documents/{_in_path(document_id)}/reindex"
+        return Queued.model_validate(await self._connection.call("POST", path, idempotency_key=str(uuid4())))
+
+    async def delete(self, document_id: _Id) -> None:
+        await self._connection.call("DELETE", f"/v1/documents/{_in_path(document_id)}")
+
+    async def search(self, query: str, **options: Any) -> SearchAnswer:
+        """Search; the options are those of POST /v1/search: project, limit, filters and so on."""
+        answer = await self._connection.call("POST", "/v1/search", json={"query": query, **options})
+        return SearchAnswer.model_validate(answer)
+
+    async def projects(self) -> list[Project]:
+        answer = await self._connection.call("GET", "/v1/projects")
+        return [Project.model_validate(row) for row in answer["items"]]
+
+    async def project(self, slug: str) -> Project:
+        return Project.model_validate(await self._connection.call("GET", f"/v1/projects/{_in_path(slug)}"))
+
+    async def create_project(self, slug: str, **settings: Any) -> Project:
+        answer = await self._connection.call(
+            "POST", "/v1/projects", json={"slug": slug, **settings}, idempotency_key=str(uuid4())
+        )
+        return Project.model_validate(answer)
+
+    async def set_project(self, slug: str, **changes: Any) -> Project:
+        return Project.model_validate(
+            await self._connection.call("PATCH", f"/v1/projects/{_in_path(slug)}", json=changes)
+        )
+
+    async def reindex_project(self, slug: str, *, embedder: str | None = None) -> Queued:
+        answer = await self._connection.call(
+            "POST",
+            f"/v1/projects/{_in_path(slug)}/reindex",
+            json={} if embedder is None else {"embedder": embedder},
+            idempotency_key=str(uuid4()),
+        )
+        return Queued.model_validate(answer)
+
+    async def estimate_reindex(self, slug: str, *, embedder: str | None = None) -> Estimate:
+        asked: dict[str, Any] = {"estimate": True}
+        if embedder is not None:
+            asked["embedder"] = embedder
+        answer = await self._connection.call("POST", f"/v1/projects/{_in_path(slug)}/reindex", json=asked)
+        return Estimate.model_validate(answer)
+
+
+class _Part:
+    """The file of a form, opened once and read from its start at each attempt."""
+
+    def __init__(self, content: Path | bytes, filename: str | None, content_type: str | None) -> None:
+        self._content = content
+        self._name = filename or (content.name if isinstance(content, Path) else "document")
+        self._type = content_type or "application/octet-stream"
+        self._file = content.open("rb") if isinstance(content, Path) else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def rewound(self) -> dict[str, tuple[str, Any, str]]:
+        if self._file is not None:
+            self._file.seek(0)
+        return {"file": (self._name, self._file or self._content, self._type)}
+
+
+def _in_path(part: _Id) -> str:
+    return quote(str(part), safe="")

@@ -1,0 +1,134 @@
+"""What the API answers, as frozen types; fields a newer server adds are ignored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from penstock.model import DocumentStatus, IngestionStatus
+
+Item = TypeVar("Item")
+
+SETTLED = frozenset(
+    {DocumentStatus.INDEXED, DocumentStatus.SKIPPED, DocumentStatus.FAILED, DocumentStatus.DELETED}
+)
+"""Where a document stays until somebody does something."""
+
+
+class Result(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Page(Result, Generic[Item]):
+    """Some items, and where the next ones begin; no cursor means there are no more."""
+
+    items: list[Item]
+    cursor: str | None = None
+
+
+class Document(Result):
+    document_id: UUID
+    project_id: UUID
+    project: str
+    status: DocumentStatus
+    reason_code: str | None = None
+    error_message: str | None = None
+    title: str | None = None
+    filename: str | None = None
+    mime_type: str
+    size_bytes: int
+    content_sha256: str
+    external_id: str | None = None
+    source_id: UUID | None = None
+    parent_document_id: UUID | None = None
+    author: str | None = None
+    language: str | None = None
+    document_created_at: datetime | None = None
+    document_modified_at: datetime | None = None
+    page_count: int | None = None
+    parser: str | None = None
+    warnings: list[str] = []
+    metadata: dict[str, Any] = {}
+    pipeline_config: dict[str, Any] | None = None
+    searchable: bool
+    chunk_count: int
+    token_count: int
+    created_at: datetime
+    updated_at: datetime
+    indexed_at: datetime | None = None
+
+    @property
+    def settled(self) -> bool:
+        return self.status in SETTLED
+
+
+class Uploaded(Result):
+    """What became of an upload; `document` is there when it was waited for and settled in time."""
+
+    ingestion_id: UUID
+    document_id: UUID
+    created: bool
+    skipped: bool
+    status: IngestionStatus
+    document: Document | None = None
+
+
+class Chunk(Result):
+    ordinal: int
+    text: str
+    token_count: int
+    start: int
+    end: int
+    page_from: int | None = None
+    page_to: int | None = None
+    heading_path: list[str] = []
+    chunk_id: UUID | None = None
+    embedding_model: str | None = None
+
+
+class Event(Result):
+    """One line of a document's timeline."""
+
+    event_id: int
+    at: datetime
+    event: str
+    ingestion_id: UUID | None = None
+    from_status: DocumentStatus | None = None
+    to_status: DocumentStatus | None = None
+    reason_code: str | None = None
+    message: str | None = None
+    detail: dict[str, Any] = {}
+
+
+class Project(Result):
+    project_id: UUID
+    slug: str
+    name: str
+    embedder: str
+    next_embedder: str | None = None
+    text_config: str
+    chunk_strategy: str
+    chunk_tokens: int | None = None
+    chunk_overlap: int | None = None
+    created_at: datetime
+    documents: dict[str, int] = {}
+
+
+class Estimate(Result):
+    """What a re-index would embed, and how much of it is cached already."""
+
+    documents: int
+    chunks: int
+    tokens: int
+    cached_chunks: int
+    cached_tokens: int
+    model: str = ""
+
+
+class Queued(Result):
+    """The task that will do it."""
+
+    task_id: int | None

@@ -1,0 +1,57 @@
+"""Transactions that belong to a tenant: row security sees no other's rows while one lasts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Self
+
+from penstock.db.connect import create_pool, translated
+from penstock.db.types import Connection, Pool
+from penstock.model import TenantId
+
+SET_TENANT = "select set_config('penstock.tenant_id', $1, true)"
+
+
+class TenantPool:
+    """Connections of one login; the tenant is set for a transaction, never for a session."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    @classmethod
+    async def open(
+        cls, url: str, *, application_name: str, size: int = 10, statement_cache: int = 100
+    ) -> Self:
+        return cls(
+            await create_pool(
+                url,
+                application_name=application_name,
+                min_size=0,
+                max_size=size,
+                statement_cache_size=statement_cache,
+            )
+        )
+
+    @property
+    def pool(self) -> Pool:
+        return self._pool
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def transaction(self, tenant_id: TenantId) -> AsyncIterator[Connection]:
+        """One transaction of this tenant; what SQL refuses comes out as our errors."""
+        async with self._pool.acquire() as connection:
+            with translated():
+                async with connection.transaction():
+                    await connection.execute(SET_TENANT, str(tenant_id))
+                    yield connection
+
+    @asynccontextmanager
+    async def everyone(self) -> AsyncIterator[Connection]:
+        """A connection without a tenant, for the calls in the schema `keeping`; nothing else shows it a row."""
+        async with self._pool.acquire() as connection:
+            with translated():
+                yield connection

@@ -1,0 +1,25 @@
+"""Takes documents in, whatever their origin, and looks after them."""
+
+from penstock.intake.blobs import Blobs
+from penstock.intake.documents import Documents
+from penstock.intake.intake import Intake
+from penstock.intake.rows import Content, Document, Estimate, Event, Explanation, Ingestion, Page, Taken
+from penstock.intake.pipeline_config import Chunking, PipelineConfig
+from penstock.intake.webhook_sources import WebhookSources
+
+__all__ = [
+    "Blobs",
+    "Chunking",
+    "Content",
+    "Document",
+    "Documents",
+    "Estimate",
+    "Event",
+    "Explanation",
+    "Ingestion",
+    "Intake",
+    "Page",
+    "PipelineConfig",
+    "Taken",
+    "WebhookSources",
+]

@@ -1,0 +1,103 @@
+"""Where originals are kept: a local folder, or a bucket by setting, through one interface."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import obstore
+from obstore.exceptions import NotFoundError
+from obstore.store import LocalStore, ObjectStore, from_url
+
+from penstock.errors import NotFound, SettingInvalid
+from penstock.intake.spool import Spooled
+from penstock.settings import Settings
+
+READ_BYTES = 1_048_576
+
+
+class Blobs:
+    """Written once, read often. A local blob is on disk before `write` returns, as a commit is."""
+
+    def __init__(self, store: ObjectStore, folder: Path | None = None) -> None:
+        self._store = store
+        self._folder = folder
+
+    @classmethod
+    def open(cls, settings: Settings) -> Blobs:
+        url = settings.blob_url
+        if url is None or url.startswith("file://"):
+            folder = (settings.data_dir / "blobs").absolute() if url is None else Path(unquote(urlsplit(url).path))
+            folder.mkdir(parents=True, exist_ok=True)
+            return cls(LocalStore(prefix=folder, mkdir=True), folder)
+        options: dict[str, Any] = {}
+        if settings.s3_endpoint is not None:
+            options = {"endpoint": settings.s3_endpoint}
+            if settings.s3_endpoint.startswith("http://"):
+                options["client_options"] = {"allow_http": True}
+        try:
+            return cls(from_url(url, **options))
+        except Exception as error:
+            raise SettingInvalid("PENSTOCK_BLOB_URL", str(error).splitlines()[0]) from error
+
+    async def write(self, path: str, spooled: Spooled) -> None:
+        await obstore.put_async(self._store, path, spooled.source())
+        if self._folder is not None:
+            await asyncio.to_thread(_settle, self._folder / path)
+
+    async def read(self, path: str) -> AsyncIterator[bytes]:
+        """The blob in pieces; NotFound before the first piece when it is not there."""
+        try:
+            got = await obstore.get_async(self._store, path)
+        except (NotFoundError, FileNotFoundError):
+            raise NotFound(
+                f"the blob {path} is not in the store", "blob", "Restore it from a backup, or upload it again."
+            ) from None
+        return _pieces(got)
+
+    async def fetch(self, path: str, to: Path) -> None:
+        """Copy a blob into a file."""
+        stream = await self.read(path)
+        with to.open("wb") as file:  # noqa: ASYNC230  # pieces go to the page cache, not to the disk
+            async for piece in stream:
+                file.write(piece)
+
+    async def delete(self, path: str) -> None:
+        """Remove a blob; one that is gone already is as good."""
+        try:
+            await obstore.delete_async(self._store, path)
+        except (NotFoundError, FileNotFoundError):
+            return
+
+    async def older_than(self, moment: datetime) -> AsyncIterator[list[str]]:
+        """Paths of documents' blobs last written before a moment, in batches."""
+        async for batch in obstore.list(self._store, "documents/"):
+            paths = [meta["path"] for meta in batch if meta["last_modified"] < moment]
+            if paths:
+                yield paths
+
+    async def probe(self) -> None:
+        """Write and remove a small blob; whatever the store raises says why it cannot be used."""
+        path = f"probe/{os.getpid()}"
+        await obstore.put_async(self._store, path, b"penstock")
+        await obstore.delete_async(self._store, path)
+
+
+async def _pieces(got: obstore.GetResult) -> AsyncIterator[bytes]:
+    async for piece in got.stream(READ_BYTES):
+        yield bytes(piece)
+
+
+def _settle(path: Path) -> None:
+    """Flush a file and its folder to disk, or a power cut after the commit could lose it."""
+    for name, flags in ((path, os.O_RDONLY), (path.parent, os.O_RDONLY | os.O_DIRECTORY)):
+        descriptor = os.open(name, flags)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,188 @@
+"""Looks at documents, sends them through again, and deletes them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import TypeVar
+from uuid import UUID
+
+from penstock.db.tenancy import TenantPool
+from penstock.errors import InvalidArgument
+from penstock.intake.blobs import Blobs
+from penstock.intake.rows import (
+    ChunkRow,
+    Content,
+    Document,
+    Estimate,
+    Event,
+    Explanation,
+    Ingestion,
+    Page,
+)
+from penstock.model import (
+    DocumentId,
+    DocumentStatus,
+    IngestionId,
+    ProjectId,
+    SourceId,
+    TaskId,
+    TenantId,
+)
+
+T = TypeVar("T")
+
+ENDED = frozenset({DocumentStatus.INDEXED, DocumentStatus.SKIPPED, DocumentStatus.FAILED})
+
+
+class Documents:
+    def __init__(self, tenants: TenantPool, blobs: Blobs) -> None:
+        self._tenants = tenants
+        self._blobs = blobs
+
+    async def list(
+        self,
+        tenant_id: TenantId,
+        *,
+        project: str | ProjectId | None = None,
+        status: DocumentStatus | None = None,
+        source_id: SourceId | None = None,
+        mime_type: str | None = None,
+        title: str | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> Page[Document]:
+        """Newest first."""
+        before = None if cursor is None else _uuid(cursor)
+        rows = await self._rows(
+            tenant_id,
+            "select ingest.list_documents($1, $2, $3, $4, $5, $6, $7)",
+            None if project is None else str(project),
+            None if status is None else status.value,
+            source_id,
+            mime_type,
+            title,
+            before,
+            limit + 1,
+        )
+        return _page([Document.model_validate_json(row) for row in rows], limit, lambda d: str(d.document_id))
+
+    async def show(self, tenant_id: TenantId, document_id: DocumentId) -> Document:
+        return Document.model_validate_json(
+            await self._value(tenant_id, "select ingest.show_document($1)", document_id)
+        )
+
+    async def events(
+        self, tenant_id: TenantId, document_id: DocumentId, cursor: str | None = None, limit: int = 100
+    ) -> Page[Event]:
+        """The timeline, oldest first."""
+        rows = await self._rows(
+            tenant_id, "select ingest.list_events($1, $2, $3)", document_id, _number(cursor), limit + 1
+        )
+        return _page([Event.model_validate_json(row) for row in rows], limit, lambda e: str(e.event_id))
+
+    async def chunks(
+        self, tenant_id: TenantId, document_id: DocumentId, cursor: str | None = None, limit: int = 100
+    ) -> Page[ChunkRow]:
+        """What a search sees of a document, in order."""
+        rows = await self._rows(
+            tenant_id, "select ingest.list_chunks($1, $2, $3)", document_id, _number(cursor), limit + 1
+        )
+        return _page([ChunkRow.model_validate_json(row) for row in rows], limit, lambda c: str(c.ordinal))
+
+    async def ingestions(
+        self, tenant_id: TenantId, document_id: DocumentId, limit: int = 50
+    ) -> Sequence[Ingestion]:
+        rows = await self._rows(tenant_id, "select ingest.list_ingestions($1, $2)", document_id, limit)
+        return [Ingestion.model_validate_json(row) for row in rows]
+
+    async def ingestion(self, tenant_id: TenantId, ingestion_id: IngestionId) -> Ingestion:
+        return Ingestion.model_validate_json(
+            await self._value(tenant_id, "select ingest.show_ingestion($1)", ingestion_id)
+        )
+
+    async def content(self, tenant_id: TenantId, document_id: DocumentId) -> Content:
+        """The original, as a stream."""
+        found = json.loads(await self._value(tenant_id, "select ingest.content_of($1)", document_id))
+        return Content(
+            await self._blobs.read(found["blob_path"]),
+            found["size_bytes"],
+            found["mime_type"],
+            found["filename"],
+            found["content_sha256"],
+        )
+
+    async def retry(self, tenant_id: TenantId, document_id: DocumentId) -> TaskId:
+        """Send a failed or skipped document through again."""
+        return TaskId(int(await self._value(tenant_id, "select ingest.retry_document($1)", document_id)))
+
+    async def reindex(self, tenant_id: TenantId, document_id: DocumentId) -> TaskId:
+        return TaskId(int(await self._value(tenant_id, "select ingest.reindex_document($1)", document_id)))
+
+    async def delete(self, tenant_id: TenantId, document_id: DocumentId) -> int:
+        """Out of every search when this returns; how many documents went, attachments included."""
+        return int(await self._value(tenant_id, "select ingest.delete_document($1)", document_id))
+
+    async def explain(self, tenant_id: TenantId, document_id: DocumentId) -> Explanation:
+        return Explanation.model_validate_json(
+            await self._value(tenant_id, "select ingest.explain_document($1)", document_id)
+        )
+
+    async def wait(self, tenant_id: TenantId, document_id: DocumentId, seconds: float) -> Document:
+        """The document once it is indexed, skipped or failed, or as it is when the time is up."""
+        deadline = monotonic() + seconds
+        pause = 0.02
+        while True:
+            document = await self.show(tenant_id, document_id)
+            left = deadline - monotonic()
+            if document.status in ENDED or left <= 0:
+                return document
+            await asyncio.sleep(min(pause, left))
+            pause = min(pause * 1.5, 0.5)
+
+    async def reindex_project(
+        self, tenant_id: TenantId, project: str | ProjectId, *, embedder: str | None = None
+    ) -> TaskId:
+        """Index every document of a project again; with another embedder, beside the live one until all are ready."""
+        return TaskId(
+            int(await self._value(tenant_id, "select ingest.start_reindex($1, $2)", str(project), embedder))
+        )
+
+    async def estimate(self, tenant_id: TenantId, project: str | ProjectId, model: str) -> Estimate:
+        """What a re-index with this model would embed, and how much of it is cached."""
+        row = await self._value(tenant_id, "select ingest.estimate($1, $2)", str(project), model)
+        return Estimate.model_validate_json(row).model_copy(update={"model": model})
+
+    async def _value(self, tenant_id: TenantId, call: str, *arguments: object) -> str:
+        async with self._tenants.transaction(tenant_id) as conn:
+            return await conn.fetchval(call, *arguments)  # type: ignore[no-any-return]  # jsonb or a number
+
+    async def _rows(self, tenant_id: TenantId, call: str, *arguments: object) -> Sequence[str]:
+        async with self._tenants.transaction(tenant_id) as conn:
+            return [row[0] for row in await conn.fetch(call, *arguments)]
+
+
+def _page(items: Sequence[T], limit: int, key: Callable[[T], str]) -> Page[T]:
+    """One row more than asked for tells that there is a next page."""
+    return Page(items=list(items[:limit]), cursor=key(items[limit - 1]) if len(items) > limit else None)
+
+
+def _uuid(cursor: str) -> UUID:
+    try:
+        return UUID(cursor)
+    except ValueError:
+        raise _bad_cursor() from None
+
+
+def _number(cursor: str | None) -> int | None:
+    if cursor is None:
+        return None
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9:
+        raise _bad_cursor()
+    return int(cursor)
+
+
+def _bad_cursor() -> InvalidArgument:
+    return InvalidArgument("this is no cursor", "cursor", "Use the cursor of the page before, or none.")

@@ -1,0 +1,156 @@
+"""The one way in: hash, sniff, insert or reuse, write the blob, ask for the run, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any
+
+from penstock.db.tenancy import TenantPool
+from penstock.errors import InvalidArgument
+from penstock.intake.blobs import Blobs
+from penstock.intake.pipeline_config import PipelineConfig
+from penstock.intake.rows import Taken
+from penstock.intake.spool import Spooled, spool
+from penstock.model import DocumentId, ProjectId, SourceId, TenantId, uuid7
+from penstock.model.media import extension, sniff
+from penstock.observe import get_logger
+from penstock.settings import Settings
+
+log = get_logger(__name__)
+
+TAKE_IN = "select ingest.take_in($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+PUT_CONTENT = "select ingest.put_content($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+LONGEST_NAME = 512
+
+
+class Intake:
+    """Shared by uploads, webhooks, attachments and sources. `code_version` names the parsers and the chunker."""
+
+    def __init__(self, tenants: TenantPool, blobs: Blobs, settings: Settings, code_version: str) -> None:
+        self._tenants = tenants
+        self._blobs = blobs
+        self._settings = settings
+        self._code_version = code_version
+
+    async def take_in(
+        self,
+        tenant_id: TenantId,
+        content: AsyncIterable[bytes] | Spooled,
+        *,
+        project: str | ProjectId = "default",
+        filename: str | None = None,
+        declared_type: str | None = None,
+        uploaded_by: str | None = None,
+        source_id: SourceId | None = None,
+        source_metadata: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        external_id: str | None = None,
+        pipeline_config: PipelineConfig | None = None,
+        parent_document_id: DocumentId | None = None,
+        max_bytes: int | None = None,
+        replay: tuple[SourceId, bytes] | None = None,
+    ) -> Taken:
+        """Take a document in. `replay` is a webhook's mark: a delivery that was here before is refused."""
+        noted = dict(source_metadata or {})
+        if filename:
+            noted.setdefault("filename", filename)
+        async with self._spooled(tenant_id, content, max_bytes) as spooled:
+            mime_type = sniff(spooled.head, filename=filename, declared=declared_type)
+            async with self._tenants.transaction(tenant_id) as conn:
+                if replay is not None and not await conn.fetchval("select ingest.note_webhook($1, $2)", *replay):
+                    raise InvalidArgument(
+                        "this delivery was here before",
+                        "webhook-signature",
+                        "Sign each delivery with an id and a time of its own.",
+                    )
+                row = await conn.fetchval(
+                    TAKE_IN,
+                    uuid7(),
+                    uuid7(),
+                    uuid7(),
+                    str(project),
+                    spooled.sha256,
+                    spooled.size,
+                    mime_type,
+                    extension(mime_type),
+                    self._code_version,
+                    _short(filename),
+                    uploaded_by,
+                    source_id,
+                    json.dumps(noted),
+                    None if metadata is None else json.dumps(metadata),
+                    external_id,
+                    None if pipeline_config is None else pipeline_config.model_dump_json(exclude_none=True),
+                    parent_document_id,
+                )
+                return await self._store(row, spooled)
+
+    async def replace(
+        self,
+        tenant_id: TenantId,
+        document_id: DocumentId,
+        content: AsyncIterable[bytes] | Spooled,
+        *,
+        filename: str | None = None,
+        declared_type: str | None = None,
+        uploaded_by: str = "api",
+        max_bytes: int | None = None,
+    ) -> Taken:
+        """Give a document other content; it keeps its id, and its old version is found until the new one is indexed."""
+        async with self._spooled(tenant_id, content, max_bytes) as spooled:
+            mime_type = sniff(spooled.head, filename=filename, declared=declared_type)
+            async with self._tenants.transaction(tenant_id) as conn:
+                row = await conn.fetchval(
+                    PUT_CONTENT,
+                    document_id,
+                    uuid7(),
+                    uuid7(),
+                    spooled.sha256,
+                    spooled.size,
+                    mime_type,
+                    extension(mime_type),
+                    self._code_version,
+                    _short(filename),
+                    uploaded_by,
+                    json.dumps({} if filename is None else {"filename": filename}),
+                )
+                return await self._store(row, spooled)
+
+    def _spooled(
+        self, tenant_id: TenantId, content: AsyncIterable[bytes] | Spooled, max_bytes: int | None
+    ) -> AbstractAsyncContextManager[Spooled]:
+        if isinstance(content, Spooled):
+            return nullcontext(content)  # a form's fields may come after its file: the caller spooled it
+        return spool(
+            _not_empty(content), limit=min(max_bytes or self._settings.max_upload_bytes, 5_000_000_000)
+        )
+
+    async def _store(self, row: str, spooled: Spooled) -> Taken:
+        """Write the blob while the transaction is open: it commits only what is in the store."""
+        answer = json.loads(row)
+        if answer["write_blob"]:
+            await self._blobs.write(answer["blob_path"], spooled)
+        taken = Taken.model_validate(answer)
+        log.info(
+            "document_taken_in",
+            document_id=str(taken.document_id),
+            created=taken.created,
+            skipped=taken.skipped,
+            size=spooled.size,
+        )
+        return taken
+
+
+async def _not_empty(content: AsyncIterable[bytes]) -> AsyncIterable[bytes]:
+    empty = True
+    async for piece in content:
+        empty = empty and not piece
+        yield piece
+    if empty:
+        raise InvalidArgument("the document is empty", "file", "Send a file with something in it.")
+
+
+def _short(filename: str | None) -> str | None:
+    return None if filename is None else filename.replace("\x00", "")[-LONGEST_NAME:]

@@ -1,0 +1,107 @@
+"""The tenant's own webhook: signed deliveries come in, secrets rotate, replays are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.db.tenancy import TenantPool
+from penstock.errors import NotFound
+from penstock.intake.intake import Intake
+from penstock.intake.rows import Taken
+from penstock.intake.spool import Spooled
+from penstock.model import ProjectId, SourceId, TenantId, uuid7
+from penstock.net.webhooks import generate_secret, verify
+from penstock.vault.secrets import Secrets
+
+SECRET_NAME = "webhook"  # noqa: S105  # a name, not a secret
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSecret:
+    """Shown once, when it is made."""
+
+    source_id: SourceId
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSource:
+    source_id: SourceId
+    project_id: ProjectId
+    secrets: tuple[str, ...]
+
+
+class WebhookSources:
+    def __init__(self, tenants: TenantPool, intake: Intake, secrets: Secrets) -> None:
+        self._tenants = tenants
+        self._intake = intake
+        self._secrets = secrets
+
+    async def rotate(self, tenant_id: TenantId, project: str | ProjectId = "default") -> WebhookSecret:
+        """Make the tenant's webhook, or give it a new secret; the one before stays good until the next rotation."""
+        secret = generate_secret()
+        async with self._tenants.transaction(tenant_id) as conn:
+            secret_id = await self._secrets.put(conn, tenant_id, SECRET_NAME, secret.encode())
+            source = json.loads(
+                await conn.fetchval(
+                    "select ingest.put_webhook_source($1, $2, $3)", uuid7(), secret_id, str(project)
+                )
+            )
+            for dropped in source["dropped"]:
+                await self._secrets.drop(conn, UUID(dropped))
+        return WebhookSecret(SourceId(UUID(source["source_id"])), secret)
+
+    async def find(self, tenant_id: TenantId) -> WebhookSource:
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval("select ingest.webhook_source()")
+            if row is None:
+                raise NotFound(
+                    "this tenant has no webhook", "tenant", "Make one: POST /v1/sources/webhook with an admin key"
+                )
+            source = json.loads(row)
+            secrets = [
+                (await self._secrets.get(conn, tenant_id, UUID(secret_id))).decode()
+                for secret_id in source["secret_ids"]
+            ]
+        return WebhookSource(
+            SourceId(UUID(source["source_id"])), ProjectId(UUID(source["project_id"])), tuple(secrets)
+        )
+
+    async def receive(
+        self,
+        tenant_id: TenantId,
+        headers: Mapping[str, str],
+        body: bytes,
+        content: AsyncIterable[bytes] | Spooled,
+        *,
+        path: str,
+        source_ip: str | None,
+        filename: str | None = None,
+        declared_type: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        max_bytes: int | None = None,
+    ) -> Taken:
+        """Check the signature over `body` and take `content` in, which is the body or a part of it."""
+        source = await self.find(tenant_id)
+        message = verify(source.secrets, headers, body, datetime.now(UTC))
+        return await self._intake.take_in(
+            tenant_id,
+            content,
+            project=source.project_id,
+            filename=filename,
+            declared_type=declared_type,
+            source_id=source.source_id,
+            source_metadata={
+                "webhook_path": path,
+                "source_ip": source_ip,
+                "message_id": message.message_id,
+                **(metadata or {}),
+            },
+            replay=(source.source_id, message.replay_key),
+            max_bytes=max_bytes,
+        )

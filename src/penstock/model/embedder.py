@@ -1,0 +1,51 @@
+"""The seam between whoever needs embeddings and whoever makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NewType, Protocol, TypeAlias
+
+Vector = NewType("Vector", bytes)
+"""An embedding of length one, as little-endian 16-bit floats."""
+
+Purpose: TypeAlias = Literal["document", "query"]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """One vector for each text, in their order, and the tokens the maker counted."""
+
+    vectors: tuple[Vector, ...]
+    tokens: int
+
+
+class Embedder(Protocol):
+    """Makes vectors of one model. Two models never mix: `model` is part of every key."""
+
+    @property
+    def model(self) -> str:
+        """The id kept beside every vector, such as `minilm-l6-v2-int8`."""
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text it reads whole, by its own tokeniser."""
+
+    @property
+    def tokenizer(self) -> str:
+        """The name of its tokeniser in `penstock.pipeline.chunk.tokens`."""
+
+    @property
+    def batch_size(self) -> int:
+        """The most texts one call takes."""
+
+    @property
+    def is_remote(self) -> bool: ...
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose = "document") -> Embedded:
+        """Embed up to `batch_size` texts; raises EmbedderBusy, EmbedderFailed or EmbedderRefused."""
+
+    async def close(self) -> None: ...

@@ -1,0 +1,266 @@
+"""Tells what kind of file some bytes are by looking at them, and which ending a kind is stored under."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import struct
+import zlib
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+CSV = "text/csv"
+TEXT = "text/plain"
+EML = "message/rfc822"
+MSG = "application/vnd.ms-outlook"
+PNG, JPEG, TIFF = "image/png", "image/jpeg", "image/tiff"
+GIF, BMP, WEBP = "image/gif", "image/bmp", "image/webp"
+ZIP = "application/zip"
+OLE = "application/x-ole-storage"
+EMPTY = "application/x-empty"
+UNKNOWN = "application/octet-stream"
+
+HEAD_BYTES = 8_192
+"""How much of a file `sniff` wants to see; less works, with less certainty."""
+
+_EXTENSIONS = {
+    PDF: "pdf",
+    PNG: "png",
+    JPEG: "jpg",
+    TIFF: "tiff",
+    GIF: "gif",
+    BMP: "bmp",
+    WEBP: "webp",
+    DOCX: "docx",
+    PPTX: "pptx",
+    XLSX: "xlsx",
+    HTML: "html",
+    MARKDOWN: "md",
+    CSV: "csv",
+    TEXT: "txt",
+    EML: "eml",
+    MSG: "msg",
+}
+_OTHER_EXTENSIONS = {
+    "jpeg": JPEG,
+    "tif": TIFF,
+    "htm": HTML,
+    "xhtml": HTML,
+    "markdown": MARKDOWN,
+    "text": TEXT,
+}
+_OTHER_EXTENSIONS |= {"log": TEXT, "dib": BMP, "tsv": CSV, "jpe": JPEG, "mht": EML}
+_BY_EXTENSION = {ending: kind for kind, ending in _EXTENSIONS.items()} | _OTHER_EXTENSIONS
+_OTHER_NAMES = {
+    "image/jpg": JPEG,
+    "image/pjpeg": JPEG,
+    "image/x-png": PNG,
+    "image/x-ms-bmp": BMP,
+    "application/x-pdf": PDF,
+    "application/xhtml+xml": HTML,
+    "text/x-markdown": MARKDOWN,
+    "application/csv": CSV,
+    "text/tab-separated-values": CSV,
+    "application/x-msg": MSG,
+    "application/x-zip-compressed": ZIP,
+}
+
+SUPPORTED = frozenset(_EXTENSIONS)
+"""The kinds that can become text."""
+TEXTUAL = frozenset({HTML, MARKDOWN, CSV, TEXT, EML})
+"""Kinds without a magic number: what looks like one of them is a guess."""
+IMAGES = frozenset({PNG, JPEG, TIFF, GIF, BMP, WEBP})
+OFFICE = frozenset({DOCX, PPTX, XLSX})
+
+_MAGIC = (
+    (b"\x89PNG\r\n\x1a\n", PNG),
+    (b"\xff\xd8\xff", JPEG),
+    (b"II*\x00", TIFF),
+    (b"MM\x00*", TIFF),
+    (b"II+\x00", TIFF),
+    (b"MM\x00+", TIFF),
+    (b"GIF87a", GIF),
+    (b"GIF89a", GIF),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"7z\xbc\xaf'\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"%!PS", "application/postscript"),
+    (b"{\\rtf", "application/rtf"),
+)
+_OFFICE_FOLDERS = ((b"word/", DOCX), (b"ppt/", PPTX), (b"xl/", XLSX))
+_OFFICE_MARKS = ((b"wordprocessingml", DOCX), (b"presentationml", PPTX), (b"spreadsheetml", XLSX))
+_BYTE_ORDERS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_HTML_START = re.compile(
+    r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_HTML_TAGS = re.compile(r"</?(p|div|h[1-6]|table|tr|td|ul|ol|li|span|br|a|title|meta|script)\b[^>]*>", re.I)
+_MAIL_HEADER = re.compile(r"^([!-9;-~]+):", re.M)
+_MAIL_NAMES = {"from", "to", "subject", "date", "received", "message-id", "mime-version", "return-path"}
+_MARKDOWN_SIGNS = (
+    re.compile(r"^#{1,6} \S", re.M),
+    re.compile(r"^(```|~~~)", re.M),
+    re.compile(r"\[[^\]\n]+\]\([^)\s]+\)"),
+    re.compile(r"^\|?\s*:?-{3,}:?\s*\|", re.M),
+    re.compile(r"\*\*\S[^*\n]*\*\*"),
+)
+
+
+def sniff(head: bytes, *, filename: str | None = None, declared: str | None = None) -> str:
+    """The kind of file that begins with `head`; name and declaration only settle what bytes cannot."""
+    if not head:
+        return EMPTY
+    hints = tuple(hint for hint in (kind_of_name(filename), _declared_kind(declared)) if hint is not None)
+    return _by_magic(head, hints) or _by_text(head, hints) or UNKNOWN
+
+
+def extension(mime_type: str) -> str:
+    """The ending a file of this kind is stored under, without the dot; `bin` for what is not known."""
+    return _EXTENSIONS.get(_declared_kind(mime_type) or "", "bin")
+
+
+def kind_of_name(filename: str | None) -> str | None:
+    """The supported kind a file's ending promises, if it promises one."""
+    ending = (filename or "").rpartition(".")[2].lower()
+    return _BY_EXTENSION.get(ending) if "." in (filename or "") else None
+
+
+def text_encoding(head: bytes) -> str | None:
+    """The encoding a byte order mark or the pattern of NULs gives away; None when nothing does."""
+    for mark, encoding in _BYTE_ORDERS:
+        if head.startswith(mark):
+            return encoding
+    sample = head[: len(head) & ~1]
+    pairs = len(sample) // 2
+    if pairs >= 4:
+        even, odd = sample[0::2].count(0), sample[1::2].count(0)
+        if odd > pairs * 0.4 and even < pairs * 0.05:
+            return "utf-16-le"
+        if even > pairs * 0.4 and odd < pairs * 0.05:
+            return "utf-16-be"
+    return None
+
+
+def _declared_kind(declared: str | None) -> str | None:
+    bare = (declared or "").partition(";")[0].strip().lower()
+    return (_OTHER_NAMES.get(bare, bare) or None) if bare != UNKNOWN else None
+
+
+def _by_magic(head: bytes, hints: tuple[str, ...]) -> str | None:
+    for magic, kind in _MAGIC:
+        if head.startswith(magic):
+            return kind
+    if b"%PDF-" in head[:1_024]:
+        return PDF
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return WEBP
+    if (
+        head.startswith(b"BM")
+        and len(head) >= 18
+        and struct.unpack_from("<I", head, 14)[0] in (12, 40, 52, 56, 108, 124)
+    ):
+        return BMP
+    if head.startswith(b"MZ") and b"\0" in head[:64]:
+        return "application/vnd.microsoft.portable-executable"
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip_kind(head, hints)
+    if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        return _ole_kind(head, hints)
+    return None
+
+
+def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
+    """Names in the local headers, then the list of contents if it is within the head, then the hints."""
+    at, length = 0, len(head)
+    while at + 30 <= length and head[at : at + 4] == b"PK\x03\x04":
+        method, packed = struct.unpack_from("<H", head, at + 8)[0], struct.unpack_from("<I", head, at + 18)[0]
+        name_length, extra_length = struct.unpack_from("<HH", head, at + 26)
+        name = head[at + 30 : at + 30 + name_length]
+        for folder, kind in _OFFICE_FOLDERS:
+            if name.startswith(folder):
+                return kind
+        data = at + 30 + name_length + extra_length
+        if name == b"[Content_Types].xml":
+            listed = _unpacked(head[data : data + packed if packed else length], method)
+            for mark, kind in _OFFICE_MARKS:
+                if mark in listed:
+                    return kind
+        # A packed size of 0 comes with a data descriptor: the next header must be searched.
+        at = data + packed if packed else head.find(b"PK\x03\x04", data)
+        if at < 0:
+            break
+    # The head may end before the telling entry; a promise of an office file is then believed and read as one.
+    return next((hint for hint in hints if hint in OFFICE), ZIP) if at >= length - 30 or at < 0 else ZIP
+
+
+def _unpacked(data: bytes, method: int) -> bytes:
+    if method != zlib.DEFLATED:
+        return data
+    try:
+        return zlib.decompressobj(-15).decompress(data, 65_536)
+    except zlib.error:
+        return b""
+
+
+def _ole_kind(head: bytes, hints: tuple[str, ...]) -> str:
+    if "__substg1.0_".encode("utf-16-le") in head or "__nameid_version1.0".encode("utf-16-le") in head:
+        return MSG
+    return MSG if MSG in hints else OLE
+
+
+def _by_text(head: bytes, hints: tuple[str, ...]) -> str | None:
+    text = _as_text(head)
+    if text is None:
+        return None
+    if _HTML_START.match(text):
+        return HTML
+    if _looks_like_mail(text):
+        return EML
+    for kind in (HTML, MARKDOWN, CSV, EML, TEXT):
+        if kind in hints and (kind != EML or _MAIL_HEADER.match(text)):
+            return kind
+    if len(_HTML_TAGS.findall(text)) >= 4 and text.lstrip().startswith("<"):
+        return HTML
+    if sum(bool(sign.search(text)) for sign in _MARKDOWN_SIGNS) >= 2:
+        return MARKDOWN
+    return CSV if _looks_like_table(text) else TEXT
+
+
+def _as_text(head: bytes) -> str | None:
+    """The head as text, or None when it holds what no text holds."""
+    encoding = text_encoding(head)
+    text = head.decode(encoding or "latin-1", "ignore").lstrip("\ufeff")
+    controls = sum(character < " " and character not in "\t\n\r\f\x1b" for character in text)
+    if encoding is None and b"\0" in head:
+        return None
+    return text if controls <= len(text) // 100 else None
+
+
+def _looks_like_mail(text: str) -> bool:
+    headers = re.split(r"\r?\n\r?\n", text, maxsplit=1)[0]
+    if not _MAIL_HEADER.match(
+        headers.removeprefix("From ").lstrip() if headers.startswith("From ") else headers
+    ):
+        return False
+    names = {name.lower() for name in _MAIL_HEADER.findall(headers)}
+    return len(names & _MAIL_NAMES) >= 3
+
+
+def _looks_like_table(text: str) -> bool:
+    lines = [line for line in text.splitlines()[:21] if line.strip()]
+    lines = lines[:-1] if len(lines) > 3 else lines  # the head may cut the last line
+    if len(lines) < 3:
+        return False
+    for delimiter in ",;\t|":
+        counts = {re.sub(r'"[^"]*"', "", line).count(delimiter) for line in lines}
+        if len(counts) == 1 and counts.pop() >= 2:
+            return True
+    return False

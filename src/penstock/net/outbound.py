@@ -1,0 +1,136 @@
+"""Makes the HTTP client for outgoing requests: checked and pinned addresses, bounded answers and time."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+import time
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Final
+
+import httpcore2
+import httpx2
+
+from penstock.net.addresses import judge
+from penstock.net.bounded import BoundedStream
+from penstock.net.errors import AddressRefused
+from penstock.net.pinned import PinnedBackend, Resolver, resolve
+
+SCHEMES: Final = ("http", "https")
+MAX_REDIRECTS: Final = 5
+MAX_ANSWER_BYTES: Final = 10 * 1024 * 1024
+TOTAL_SECONDS: Final = 30.0
+CONNECT_SECONDS: Final = 10.0
+_DEADLINE: Final = "penstock.deadline"
+
+
+def check_url(url: str, *, allow_private: bool = False) -> None:
+    """Refuse a URL that can be judged without asking DNS; to be called when an address is configured."""
+    _check(parse(url), allow_private=allow_private)
+
+
+def parse(url: str) -> httpx2.URL:
+    """The parts of a URL, as the client will read them."""
+    try:
+        return httpx2.URL(url)
+    except httpx2.InvalidURL as invalid:
+        raise AddressRefused("", f"it is no URL ({invalid})", "Write http(s)://host/path") from None
+
+
+def open_client(
+    *,
+    allow_private: bool = False,
+    follow_redirects: bool = False,
+    max_answer_bytes: int = MAX_ANSWER_BYTES,
+    total_seconds: float = TOTAL_SECONDS,
+    resolver: Resolver = resolve,
+    verify: ssl.SSLContext | bool = True,
+    max_connections: int = 20,
+) -> httpx2.AsyncClient:
+    """A client that reaches public addresses only; `allow_private` adds loopback and private networks.
+
+    Link-local, metadata, multicast and reserved addresses stay shut whatever is allowed. No proxy of the
+    environment is used, or the check would be of the wrong address. `total_seconds` bounds a request with all
+    its redirects and its answer. Raises AddressRefused and AnswerRefused beside the errors of httpx2.
+    """
+    transport = GuardedTransport(
+        allow_private=allow_private,
+        max_answer_bytes=max_answer_bytes,
+        total_seconds=total_seconds,
+        resolver=resolver,
+        verify=verify,
+        max_connections=max_connections,
+    )
+    return httpx2.AsyncClient(
+        transport=transport,
+        trust_env=False,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # one receiver's cookie is no other's
+        follow_redirects=follow_redirects,
+        max_redirects=MAX_REDIRECTS,
+        timeout=httpx2.Timeout(total_seconds, connect=min(CONNECT_SECONDS, total_seconds)),
+        headers={"accept-encoding": "identity", "user-agent": "penstock"},
+    )
+
+
+class GuardedTransport(httpx2.AsyncHTTPTransport):
+    """Checks each hop's URL, connects through PinnedBackend, and bounds the answer in size and time."""
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        max_answer_bytes: int,
+        total_seconds: float,
+        resolver: Resolver,
+        verify: ssl.SSLContext | bool,
+        max_connections: int,
+    ) -> None:
+        # The parent's own pool would resolve for itself. This one keys connections by the host name, so two
+        # hosts at one address never share a connection, and Host and SNI stay the URL's.
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=httpx2.create_ssl_context(verify=verify, trust_env=False),
+            max_connections=max_connections,
+            max_keepalive_connections=max_connections,
+            keepalive_expiry=5.0,
+            network_backend=PinnedBackend(resolver, allow_private=allow_private),
+        )
+        self._allow_private = allow_private
+        self._max_answer_bytes = max_answer_bytes
+        self._total_seconds = total_seconds
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        _check(request.url, allow_private=self._allow_private)
+        # A redirect's request inherits the extensions, and with them the deadline of the first.
+        deadline = request.extensions.setdefault(_DEADLINE, time.monotonic() + self._total_seconds)
+        try:
+            async with asyncio.timeout(deadline - time.monotonic()):
+                response = await super().handle_async_request(request)
+        except TimeoutError as slow:
+            raise httpx2.ReadTimeout("no answer in time", request=request) from slow
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        response.stream = BoundedStream(
+            response.stream,
+            request,
+            deadline,
+            self._max_answer_bytes,
+            encoded=encoding not in ("", "identity"),
+        )
+        return response
+
+
+def _check(url: httpx2.URL, *, allow_private: bool) -> None:
+    if url.scheme not in SCHEMES:
+        raise AddressRefused(
+            url.host, f"its scheme is {url.scheme or 'missing'}", "Use an http or https address"
+        )
+    if not url.host:
+        raise AddressRefused("", "the URL names no host", "Write http(s)://host/path")
+    if url.userinfo:
+        raise AddressRefused(url.host, "the URL holds a user name", "Leave the part before @ out of the URL")
+    try:
+        address = ipaddress.ip_address(url.host)
+    except ValueError:
+        return  # a name, or a number only the resolver can read; judged when it is resolved
+    judge(url.host, address, allow_private=allow_private)

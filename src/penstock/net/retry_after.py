@@ -1,0 +1,42 @@
+"""Reads how long the other side asks us to wait."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+LONGEST_WAIT: Final = 3_600.0
+"""A header from outside must not stop the work for days."""
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds to wait by Retry-After (a number or an HTTP date) or retry-after-ms; None when neither says."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return _bounded(milliseconds / 1_000)
+    text = headers.get("retry-after")
+    if text is None:
+        return None
+    if (seconds := _number(text)) is not None:
+        return _bounded(seconds)
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if at.tzinfo is None:  # "-0000" means: the time is universal, the zone unknown
+        at = at.replace(tzinfo=UTC)
+    return _bounded((at - (now or datetime.now(UTC))).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0.0), LONGEST_WAIT)

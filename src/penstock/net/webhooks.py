@@ -1,0 +1,134 @@
+"""Signs and verifies webhooks as Standard Webhooks says, over the raw bytes of the body."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import secrets as randomness
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from penstock.net.errors import SignatureInvalid, WebhookSecretInvalid
+
+PREFIX: Final = "whsec_"
+ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
+TOLERANCE_SECONDS: Final = 300
+
+# Without the full stop, which parts id, timestamp and body in what is signed: with it in an id, the start of
+# a body could pass for the end of the id.
+_ID: Final = re.compile(r"[!-\-/-~]{1,256}", re.ASCII)
+_TIMESTAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+_LONGEST_SIGNATURE_HEADER: Final = 4_096
+_SECRET_BYTES: Final = range(24, 65)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedMessage:
+    """What the signature proves. Two deliveries with one `replay_key` are the same signed message."""
+
+    message_id: str
+    timestamp: datetime
+    replay_key: bytes
+
+
+def generate_secret() -> str:
+    """A new secret of 32 random bytes."""
+    return PREFIX + base64.b64encode(randomness.token_bytes(32)).decode()
+
+
+def sign(secret: str | Sequence[str], message_id: str, timestamp: datetime, body: bytes) -> dict[str, str]:
+    """The three headers of a message; with several secrets (a rotation), one signature by each."""
+    if not _ID.fullmatch(message_id):
+        raise SignatureInvalid(
+            f"{ID} must be 1 to 256 visible ASCII characters without a full stop", "Use a UUID as the id"
+        )
+    seconds = str(int(timestamp.timestamp()))
+    content = _signed(message_id, seconds, body)
+    keys = [_key(each) for each in ([secret] if isinstance(secret, str) else secret)]
+    return {
+        ID: message_id,
+        TIMESTAMP: seconds,
+        SIGNATURE: " ".join("v1," + base64.b64encode(_hmac(key, content)).decode() for key in keys),
+    }
+
+
+def verify(
+    secrets: Sequence[str],
+    headers: Mapping[str, str],
+    body: bytes,
+    now: datetime,
+    tolerance: int = TOLERANCE_SECONDS,
+) -> VerifiedMessage:
+    """The message when one of the secrets signed it lately; raises SignatureInvalid otherwise."""
+    message_id, seconds, signatures = _read(headers.items())
+    age = now.timestamp() - int(seconds)
+    if age > tolerance:
+        raise SignatureInvalid(f"{TIMESTAMP} is {age:.0f} s old", "Send it again with a new timestamp")
+    if age < -tolerance:
+        raise SignatureInvalid(f"{TIMESTAMP} is {-age:.0f} s ahead", "Set the sender's clock")
+    content = _signed(message_id, seconds, body)
+    expected = [_hmac(_key(secret), content) for secret in secrets]
+    # No early end: how long it takes tells nothing about which secret or signature came close.
+    matches = [hmac.compare_digest(one, given) for one in expected for given in signatures]
+    if not any(matches):
+        raise SignatureInvalid(f"{SIGNATURE} matches none of the secrets", "Check the secret on both sides")
+    return VerifiedMessage(
+        message_id, datetime.fromtimestamp(int(seconds), UTC), hashlib.sha256(content).digest()
+    )
+
+
+def _read(headers: Iterable[tuple[str, str]]) -> tuple[str, str, list[bytes]]:
+    found: dict[str, str] = {}
+    for name, value in headers:
+        lower = name.lower()
+        if lower in (ID, TIMESTAMP, SIGNATURE):
+            if lower in found:
+                raise SignatureInvalid(f"{lower} is there twice", "Send each header once")
+            found[lower] = value
+    for name in (ID, TIMESTAMP, SIGNATURE):
+        if not found.get(name):
+            raise SignatureInvalid(f"{name} is missing", f"Send the header {name}")
+    if not _ID.fullmatch(found[ID]):
+        raise SignatureInvalid(f"{ID} is longer than 256 characters or has some that are not allowed")
+    if not _TIMESTAMP.fullmatch(found[TIMESTAMP]):
+        raise SignatureInvalid(f"{TIMESTAMP} is not a number of seconds")
+    if len(found[SIGNATURE]) > _LONGEST_SIGNATURE_HEADER:
+        raise SignatureInvalid(f"{SIGNATURE} is longer than {_LONGEST_SIGNATURE_HEADER} characters")
+    signatures = [decoded for part in found[SIGNATURE].split(" ") if (decoded := _decoded(part)) is not None]
+    if not signatures:
+        raise SignatureInvalid(f"{SIGNATURE} holds no signature of version v1")
+    return found[ID], found[TIMESTAMP], signatures
+
+
+def _decoded(part: str) -> bytes | None:
+    version, _, text = part.partition(",")
+    if version != "v1":
+        return None
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _key(secret: str) -> bytes:
+    text = secret.removeprefix(PREFIX)
+    try:
+        key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise WebhookSecretInvalid("it is not base64") from None
+    if len(key) not in _SECRET_BYTES:
+        raise WebhookSecretInvalid(f"it has {len(key)} bytes")
+    return key
+
+
+def _signed(message_id: str, seconds: str, body: bytes) -> bytes:
+    return f"{message_id}.{seconds}.".encode() + body
+
+
+def _hmac(key: bytes, content: bytes) -> bytes:
+    return hmac.digest(key, content, "sha256")

@@ -1,0 +1,68 @@
+"""The child that holds a local model: reads texts on stdin, writes vectors on stdout, ends when its parent does."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.pipeline.embed.local_frames import ANSWER, READY, REFUSED, REQUEST, TOKENS, VECTORS, answer
+from penstock.sandbox.confine import die_with
+
+
+class LocalModel(Protocol):
+    """A model in this process: one row for each text, of any length, and the tokens it read."""
+
+    def embed(self, texts: list[str]) -> tuple[npt.NDArray[np.float32], int]: ...
+
+
+def load(name: str, folder: Path) -> LocalModel:
+    """Load one model only: the other's libraries would cost a hundred megabytes."""
+    if name == "minilm":
+        from penstock.pipeline.embed.minilm_model import MiniLM
+
+        return MiniLM(folder, threads=len(os.sched_getaffinity(0)))
+    from penstock.pipeline.embed.wordllama_model import WordLlama
+
+    return WordLlama(folder)
+
+
+def serve(model: LocalModel, requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer one request after the other until the parent closes the pipe."""
+    while len(head := requests.read(REQUEST.size)) == REQUEST.size:
+        number, length = REQUEST.unpack(head)
+        texts = json.loads(requests.read(length))
+        try:
+            vectors, tokens = model.embed(texts)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            if not (lengths > 0).all():
+                raise ValueError("a text has nothing to embed")
+            body = TOKENS.pack(tokens) + (vectors / lengths).astype("<f2").tobytes()
+            answers.write(answer(number, VECTORS, body))
+        except Exception as error:  # noqa: BLE001  # told to the parent, which raises it; the model stays loaded
+            answers.write(answer(number, REFUSED, f"{type(error).__name__}: {error}".encode()))
+        answers.flush()
+
+
+def main() -> None:
+    die_with(int(sys.argv[3]))
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not land between frames
+    try:
+        model = load(sys.argv[1], Path(sys.argv[2]))
+    except Exception as error:  # noqa: BLE001  # the parent raises it
+        answers.write(answer(0, REFUSED, f"{type(error).__name__}: {error}".encode()))
+        answers.flush()
+        sys.exit(1)
+    answers.write(ANSWER.pack(0, READY, 0))
+    answers.flush()
+    serve(model, sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""The frames between a local embedder and its child: ids and lengths in binary, texts in JSON, vectors as they are."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+
+REQUEST = struct.Struct("<II")
+"""Id, length of the JSON list that follows."""
+ANSWER = struct.Struct("<IBI")
+"""Id, one of the kinds below, length of what follows."""
+TOKENS = struct.Struct("<I")
+
+READY, VECTORS, REFUSED = 0, 1, 2
+
+
+def request(number: int, texts: Sequence[str]) -> bytes:
+    body = json.dumps(list(texts)).encode()
+    return REQUEST.pack(number, len(body)) + body
+
+
+def answer(number: int, kind: int, body: bytes = b"") -> bytes:
+    return ANSWER.pack(number, kind, len(body)) + body

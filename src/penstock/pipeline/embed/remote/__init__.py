@@ -1,0 +1,7 @@
+"""Embedders that are called over HTTP: the brain, OpenAI and its like, Cohere, Voyage."""
+
+from penstock.pipeline.embed.remote.budget import Budgeted, budgeted
+from penstock.pipeline.embed.remote.embedder import RemoteEmbedder, estimate_tokens
+from penstock.pipeline.embed.remote.making import VENDORS, make_remote
+
+__all__ = ["VENDORS", "Budgeted", "RemoteEmbedder", "budgeted", "estimate_tokens", "make_remote"]

@@ -1,0 +1,229 @@
+"""One run of one document: parse, classify, chunk, embed, index, and one transaction that puts the result down."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from penstock.db.tenancy import TenantPool
+from penstock.errors import DocumentRejected, EmbedderRefused, InvalidArgument, LeaseLost, NotFound, PenstockError
+from penstock.model import Chunk, Embedder, Parsed, Snooze, TenantId
+from penstock.observe import get_logger
+from penstock.pipeline.chunk import ChunkPlan, chunk, plan_for
+from penstock.pipeline.classify import Classifier
+from penstock.pipeline.embedding import ChunkEmbedder, Counts, OverBudget
+from penstock.pipeline.job import IngestDocument, Job
+from penstock.pipeline.ports import BlobStore, Embeds, Parses, Run, TakesAttachments
+from penstock.sandbox import Sandbox, SandboxError
+
+log = get_logger(__name__)
+
+MAX_ATTEMPTS = 3
+BUDGET_SECONDS = 300.0
+"""How often a document over its tenant's budget looks whether there is room again."""
+
+BEGIN = "select ingest.begin_run($1, $2, $3, $4)"
+START_EMBEDDING = "select ingest.start_embedding($1, $2, $3)"
+FINISH = "select ingest.finish_run($1, $2, $3, $4, $5, $6, $7)"
+FAIL = "select ingest.fail_run($1, $2, $3, $4, $5, $6, $7)"
+SKIP = "select ingest.skip_run($1, $2, $3)"
+WAIT = "select ingest.note_wait($1, $2, $3, $4, $5, $6)"
+
+FINAL = (DocumentRejected, EmbedderRefused, InvalidArgument)
+"""What another attempt would not mend."""
+
+
+class Ingest:
+    """The handler of `ingest-document`; one for a worker, shared by its runs."""
+
+    def __init__(
+        self,
+        *,
+        tenants: TenantPool,
+        blobs: BlobStore,
+        parsers: Callable[[str], Parses],
+        sandbox: Sandbox,
+        embeds: Embeds,
+        chunk_embedder: ChunkEmbedder,
+        classifier: Classifier,
+        take_attachment: TakesAttachments,
+        code_version: str,
+        chunk_seconds: float,
+    ) -> None:
+        self._tenants = tenants
+        self._blobs = blobs
+        self._parsers = parsers
+        self._sandbox = sandbox
+        self._embeds = embeds
+        self._chunk_embedder = chunk_embedder
+        self._classifier = classifier
+        self._take_attachment = take_attachment
+        self._code_version = code_version
+        self._chunk_seconds = chunk_seconds
+
+    async def __call__(self, payload: IngestDocument, run: Run) -> Snooze | None:
+        assert run.tenant_id is not None, "a document's task carries its tenant"
+        tenant_id = TenantId(run.tenant_id)
+        async with self._tenants.transaction(tenant_id) as conn:
+            answer = json.loads(
+                await conn.fetchval(BEGIN, payload.document_id, run.task_id, run.attempt, self._code_version)
+            )
+        if answer["mode"] in ("gone", "done"):
+            return None
+        job = Job.model_validate(answer)
+        started = perf_counter()
+        try:
+            await self._work(tenant_id, job, run)
+        except LeaseLost:
+            raise
+        except OverBudget as over:
+            await self._wait(
+                tenant_id,
+                job,
+                "over_budget",
+                f"it needs {over.needed} tokens, the tenant's month has {max(0, over.left)} left",
+                BUDGET_SECONDS,
+            )
+            return Snooze(BUDGET_SECONDS)
+        except FINAL as error:
+            await self._fail_for_good(job, run, error)
+        except NotFound as gone:
+            # Deleted while it ran: the next look says so, and there is nothing to put down.
+            if gone.field != "document_id":
+                await self._failed(tenant_id, job, run, gone)
+                raise
+        except Exception as error:
+            await self._failed(tenant_id, job, run, error)
+            raise
+        log.info(
+            "document_run_ended",
+            document_id=str(job.document_id),
+            mode=job.mode,
+            seconds=round(perf_counter() - started, 3),
+        )
+        return None
+
+    async def _work(self, tenant_id: TenantId, job: Job, run: Run) -> None:
+        embedder = await self._embeds.embedder(job.embedder)
+        plan = plan_for(
+            embedder.max_tokens,
+            job.chunk_strategy,
+            job.chunk_tokens,
+            job.chunk_overlap,
+            tokenizer=embedder.tokenizer,
+        )
+        parsed = await self._parse(job)
+        if (skip := await self._classifier.classify(job, parsed)) is not None and job.mode == "index":
+            async with run.transaction() as conn:
+                await conn.execute(SKIP, job.document_id, job.generation, skip.reason)
+            return
+        if job.mode == "index":
+            for attachment in parsed.attachments:
+                await self._take_attachment(
+                    tenant_id, job.project_id, job.document_id, attachment, {"filename": attachment.filename}
+                )
+        chunks = await self._chunk(parsed, plan)
+        async with self._tenants.transaction(tenant_id) as conn:
+            detail = {"chunks": len(chunks), "parser": parsed.parser, "embedder": embedder.model}
+            going = await conn.fetchval(START_EMBEDDING, job.document_id, job.generation, json.dumps(detail))
+        if not going:
+            return
+        counts = await self._chunk_embedder.stage(tenant_id, job, embedder, chunks)
+        async with run.transaction() as conn:
+            await conn.execute(
+                FINISH,
+                job.document_id,
+                job.generation,
+                job.mode,
+                bytes.fromhex(job.content_sha256),
+                job.pipeline,
+                _facts(parsed, counts, embedder),
+                self._code_version,
+            )
+
+    async def _parse(self, job: Job) -> Parsed:
+        with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
+            path = Path(folder) / "document"
+            await self._blobs.fetch(job.blob_path, path)
+            return await self._parsers(job.parser).parse(path, mime_type=job.mime_type, filename=job.filename)
+
+    async def _chunk(self, parsed: Parsed, plan: ChunkPlan) -> tuple[Chunk, ...]:
+        try:
+            chunks = await self._sandbox.run(chunk, parsed, plan, seconds=self._chunk_seconds)
+        except SandboxError as error:
+            raise DocumentRejected("chunk", str(error), "Try other chunk settings for this document.") from error
+        if not chunks:
+            raise DocumentRejected("empty", "there is no text in it", "Upload a document with text.")
+        return chunks
+
+    async def _failed(self, tenant_id: TenantId, job: Job, run: Run, error: Exception) -> None:
+        """Write the diagnosis down; the queue decides when the next attempt is."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute(
+                FAIL,
+                job.document_id,
+                job.generation,
+                job.mode,
+                _code(error),
+                _text(error),
+                run.attempt >= MAX_ATTEMPTS,
+                json.dumps({"attempt": run.attempt, "pipeline": job.pipeline}),
+            )
+
+    async def _fail_for_good(self, job: Job, run: Run, error: Exception) -> None:
+        """No other attempt would help: the failure and the end of the task are one transaction."""
+        async with run.transaction() as conn:
+            await conn.execute(
+                FAIL,
+                job.document_id,
+                job.generation,
+                job.mode,
+                _code(error),
+                _text(error),
+                True,
+                json.dumps({"attempt": run.attempt, "pipeline": job.pipeline}),
+            )
+
+    async def _wait(self, tenant_id: TenantId, job: Job, reason: str, message: str, seconds: float) -> None:
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute(WAIT, job.document_id, job.generation, job.mode, reason, message, seconds)
+
+
+def _facts(parsed: Parsed, counts: Counts, embedder: Embedder) -> str:
+    facts: dict[str, Any] = {
+        "title": parsed.title,
+        "author": parsed.author,
+        "language": parsed.language,
+        "created_at": parsed.created_at and parsed.created_at.isoformat(),
+        "modified_at": parsed.modified_at and parsed.modified_at.isoformat(),
+        "page_count": parsed.page_count,
+        "parser": parsed.parser,
+        "warnings": list(parsed.warnings),
+        "counts": {
+            "chunks": counts.chunks,
+            "tokens": counts.tokens,
+            "embedded": counts.embedded,
+            "reused": counts.reused,
+            "model": embedder.model,
+        },
+    }
+    return json.dumps(facts)
+
+
+def _code(error: Exception) -> str:
+    if isinstance(error, DocumentRejected):
+        return error.code
+    if isinstance(error, asyncio.TimeoutError):
+        return "timeout"
+    return type(error).__name__
+
+
+def _text(error: Exception) -> str:
+    return (str(error) if isinstance(error, PenstockError) else f"{type(error).__name__}: {error}").replace(
+        "\x00", ""
+    )

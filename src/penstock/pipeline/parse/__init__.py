@@ -1,0 +1,8 @@
+"""Parsing: a file of any kind becomes text with its structure."""
+
+from penstock.pipeline.parse.desk import ParseDesk
+from penstock.pipeline.parse.errors import ParserUnavailable
+from penstock.pipeline.parse.protocol import Parser
+from penstock.pipeline.parse.reasons import Reason
+
+__all__ = ["ParseDesk", "Parser", "ParserUnavailable", "Reason"]

@@ -1,0 +1,123 @@
+"""Calls xberg, and turns its ways of failing into our reasons. Only this file knows its options."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from pathlib import Path
+
+import xberg
+
+from penstock.errors import DocumentRejected
+from penstock.pipeline.parse.reasons import Reason, rejected
+
+_runner: asyncio.Runner | None = None
+
+_ENCRYPTED = re.compile(r"encrypted|password", re.I)
+_BOMB = re.compile(
+    r"zip bomb|compression ratio|exceeds? (the )?(maximum|limit)|security limit|too (many|deep)", re.I
+)
+_CUT = re.compile(r"unexpected end|unexpected eof|eocd|premature|truncated", re.I)
+_ESCAPED = re.compile(r"\\([<>#|~])")
+_PICTURE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
+_LINK = re.compile(r"\[([^\]\n]+)\]\((?:https?:|mailto:|/|#|\.)[^)\s]*\)")
+
+
+def extract(path: Path, *, mime_type: str, filename: str) -> xberg.ExtractedDocument:
+    """Text, pages, tables and metadata, without OCR."""
+    return _extracted(
+        xberg.ExtractInput(kind="bytes", bytes=path.read_bytes(), filename=filename, mime_type=mime_type),
+        xberg.ExtractionConfig(
+            use_cache=False,
+            output_format="markdown",
+            escape_markdown=False,
+            disable_ocr=True,
+            enable_quality_processing=False,
+            extraction_timeout_secs=None,  # the sandbox has the clock
+            pages=xberg.PageConfig(extract_pages=True),
+            content_filter=xberg.ContentFilterConfig(include_footnotes=True),
+            # The sandbox limits memory and time; these would cut a long honest spreadsheet.
+            security_limits=xberg.SecurityLimits(
+                max_table_cells=20_000_000, max_content_size=1 << 30, max_iterations=1_000_000_000
+            ),
+        ),
+    )
+
+
+def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
+    """The words in a picture. Without the language's data it is refused: xberg would download it."""
+    languages = language.split("+")
+    folder = tessdata_folder()
+    missing = [one for one in languages if not (folder / f"{one}.traineddata").is_file()]
+    if missing:
+        raise rejected(
+            Reason.OCR_UNAVAILABLE,
+            f"reading pictures needs language data that is not installed: {', '.join(missing)}",
+            ""
+            if missing == ["eng"]
+            else f"Put {missing[0]}.traineddata into {folder}, then retry the document",
+        )
+    os.environ["TESSDATA_PREFIX"] = str(folder)
+    document = _extracted(
+        xberg.ExtractInput(kind="bytes", bytes=picture, filename="picture", mime_type=mime_type),
+        xberg.ExtractionConfig(
+            use_cache=False,
+            output_format="plain",
+            extraction_timeout_secs=None,
+            enable_quality_processing=False,
+            pages=xberg.PageConfig(extract_pages=True),
+            ocr=xberg.OcrConfig(
+                language=languages,
+                # Its own table finder makes one table of a whole page of prose.
+                tesseract_config=xberg.TesseractConfig(
+                    language=languages,
+                    psm=3,
+                    output_format="text",
+                    enable_table_detection=False,
+                    use_cache=False,
+                ),
+            ),
+        ),
+    )
+    return "\n\f\n".join(page.content for page in document.pages or ()) or document.content
+
+
+def tessdata_folder() -> Path:
+    """Where the extra `ocr` puts its data, unless the environment names another place."""
+    return Path(os.environ.get("TESSDATA_PREFIX") or Path(sys.prefix) / "share" / "tessdata")
+
+
+def prose(markdown: str) -> str:
+    """Markdown as we keep it: pictures become their description, links their words, no needless escapes."""
+    return _ESCAPED.sub(_unescaped, _LINK.sub(r"\1", _PICTURE.sub(r"\1", markdown)))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    # A pipe in a cell and a hash at a line's start must stay escaped: they would become structure.
+    return found[0] if found[1] in "|#" else found[1]
+
+
+def _extracted(wanted: xberg.ExtractInput, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
+    global _runner
+    if _runner is None:
+        _runner = asyncio.Runner()  # one for the life of the process: its threads call back into the loop
+    try:
+        answer = _runner.run(xberg.extract(wanted, config))
+    except (RuntimeError, xberg.XbergError) as error:
+        raise _reason(str(error)) from error
+    if not answer.results:
+        raise rejected(Reason.MALFORMED, "the parser found no document in it")
+    return answer.results[0]
+
+
+def _reason(said: str) -> DocumentRejected:
+    words = said.splitlines()[0][:300] if said else "the parser gave no reason"
+    if _ENCRYPTED.search(words):
+        return rejected(Reason.ENCRYPTED, "the file is protected by a password")
+    if _BOMB.search(words):
+        return rejected(Reason.BOMB, words)
+    if _CUT.search(words):
+        return rejected(Reason.TRUNCATED, words)
+    return rejected(Reason.MALFORMED, words)

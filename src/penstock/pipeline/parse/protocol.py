@@ -1,0 +1,39 @@
+"""The seams of parsing: a parser takes a file to text, a reader does so for some kinds inside the sandbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from penstock.model import Parsed
+
+
+class Parser(Protocol):
+    """Makes text out of a file, wherever that happens; raises DocumentRejected when it cannot be done."""
+
+    async def parse(self, path: Path, *, mime_type: str, filename: str | None) -> Parsed: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A file on a reader's table."""
+
+    path: Path
+    mime_type: str
+    filename: str | None = None
+    ocr_language: str = "eng"
+
+    @property
+    def name(self) -> str:
+        return self.filename or self.path.name
+
+
+class Reader(Protocol):
+    """Reads the kinds it names, synchronously: it has a process of its own."""
+
+    @property
+    def kinds(self) -> frozenset[str]: ...
+
+    def read(self, paper: Paper) -> Parsed:
+        """The whole text with its structure; an empty text is for the caller to refuse."""

@@ -1,0 +1,1 @@
+"""One reader for each family of files; they run inside the sandbox."""

@@ -1,0 +1,121 @@
+"""Reads mail files: who wrote what to whom, with attachments as files of their own."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from email.message import EmailMessage, Message
+
+from penstock.model import Attachment, Parsed, media
+from penstock.pipeline.parse.clean import cleaned_line, moment
+from penstock.pipeline.parse.markup import web_page
+from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.parse.result import About, described, parsed
+
+MOST_PARTS = 1_000
+MOST_NESTED = 10
+_SHOWN = ("From", "To", "Cc", "Date")
+
+
+class MailReader:
+    kinds = frozenset({media.EML})
+
+    def read(self, paper: Paper) -> Parsed:
+        try:
+            with paper.path.open("rb") as file:
+                mail = email.message_from_binary_file(file, policy=email.policy.default)
+            assert isinstance(mail, EmailMessage)
+            _check_nesting(mail)
+            text = _body(mail)
+            attachments = tuple(
+                _attachment(part, number) for number, part in enumerate(_attached(mail), start=1)
+            )
+        except RecursionError as error:
+            raise rejected(Reason.BOMB, "the mail is nested too deeply") from error
+        if not any(name in mail for name in ("From", "To", "Subject", "Date", "Message-ID")):
+            raise rejected(Reason.MALFORMED, "the file has no mail headers")
+        subject = cleaned_line(_header(mail, "Subject"))
+        lines = [f"{name}: {value}" for name in _SHOWN if (value := cleaned_line(_header(mail, name), 2_000))]
+        head = "\n\n".join(part for part in (f"# {subject}" if subject else "", "\n".join(lines)) if part)
+        about = About(
+            title=subject,
+            author=cleaned_line(_header(mail, "From")),
+            created_at=moment(_header(mail, "Date")),
+            metadata=described(message_id=_header(mail, "Message-ID"), to=_header(mail, "To")),
+        )
+        return parsed([(None, head), (None, text)], parser="email", about=about, attachments=attachments)
+
+
+def _header(mail: Message, name: str) -> str | None:
+    """A header, or None where it is missing or so broken that the library fails on it."""
+    try:
+        value = mail.get(name)
+    except (ValueError, IndexError, AttributeError, TypeError):  # the library's parser of odd addresses
+        return None
+    return str(value) if value is not None else None
+
+
+def _body(mail: EmailMessage) -> str:
+    part = mail.get_body(preferencelist=("plain", "html"))
+    if part is None:
+        return ""
+    text = _text(part)
+    return web_page(text).text if part.get_content_type() == media.HTML else text
+
+
+def _text(part: Message) -> str:
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    try:
+        return data.decode(part.get_content_charset() or "utf-8", "replace")
+    except LookupError:  # a charset nobody knows
+        return data.decode("cp1252", "replace")
+
+
+def _attached(mail: EmailMessage) -> list[Message]:
+    """Parts that are files, and whole mails that were forwarded; what is inside those is theirs."""
+    body = mail.get_body(preferencelist=("plain", "html"))
+    found: list[Message] = []
+    waiting: list[Message] = [mail]
+    while waiting:
+        part = waiting.pop(0)
+        if part.get_content_type() == media.EML and part is not mail:
+            found.append(part)
+        elif part.is_multipart():
+            waiting = [inner for inner in part.iter_parts() if isinstance(inner, Message)] + waiting  # type: ignore[attr-defined]
+        elif part is not body and (part.get_filename() or part.get_content_disposition() == "attachment"):
+            found.append(part)
+    return found
+
+
+def _attachment(part: Message, number: int) -> Attachment:
+    kind = part.get_content_type()
+    if kind == media.EML:
+        inner = part.get_payload(0) if part.is_multipart() else part
+        assert isinstance(inner, Message)
+        name = cleaned_line(part.get_filename() or _header(inner, "Subject"), 120) or f"mail-{number}"
+        return Attachment(name if name.endswith(".eml") else f"{name}.eml", inner.as_bytes(), media.EML)
+    data = part.get_payload(decode=True)
+    name = cleaned_line(part.get_filename(), 200) or f"attachment-{number}.{media.extension(kind)}"
+    return Attachment(_bare(name), data if isinstance(data, bytes) else b"", kind)
+
+
+def _bare(name: str) -> str:
+    """The name without the folders a mail may claim for it."""
+    return name.replace("\\", "/").rpartition("/")[2] or "attachment"
+
+
+def _check_nesting(mail: Message) -> None:
+    waiting, parts = [(mail, 0)], 0
+    while waiting:
+        part, depth = waiting.pop()
+        parts += 1
+        if depth > MOST_NESTED or parts > MOST_PARTS:
+            raise rejected(
+                Reason.BOMB, f"the mail has more than {MOST_NESTED} levels or {MOST_PARTS:,} parts"
+            )
+        payload = part.get_payload()
+        if isinstance(payload, list):
+            waiting += [(inner, depth + 1) for inner in payload if isinstance(inner, Message)]

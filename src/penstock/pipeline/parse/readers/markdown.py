@@ -1,0 +1,37 @@
+"""Reads Markdown: the text is kept as it is, its front matter becomes metadata."""
+
+from __future__ import annotations
+
+import re
+
+from penstock.model import Parsed, media
+from penstock.pipeline.parse.clean import cleaned_line, moment
+from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.readers.plain import decoded
+from penstock.pipeline.parse.result import About, described, parsed, primary
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
+_FIELD = re.compile(r"^([A-Za-z_][\w -]*):[ \t]*(\S.*)$", re.M)
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
+
+
+class MarkdownReader:
+    kinds = frozenset({media.MARKDOWN})
+
+    def read(self, paper: Paper) -> Parsed:
+        text, _ = decoded(paper.path.read_bytes())
+        fields: dict[str, str] = {}
+        if front := _FRONT_MATTER.match(text):
+            fields = {name.lower(): value.strip("\"' ") for name, value in _FIELD.findall(front[1])}
+            text = text[front.end() :]
+        about = About(
+            title=cleaned_line(fields.get("title")),
+            author=cleaned_line(fields.get("author") or fields.get("authors")),
+            created_at=moment(fields.get("date") or fields.get("created")),
+            modified_at=moment(fields.get("updated") or fields.get("modified") or fields.get("lastmod")),
+            language=primary(fields.get("lang") or fields.get("language")),
+            metadata=described(
+                keywords=fields.get("tags") or fields.get("keywords"), subject=fields.get("description")
+            ),
+        )
+        return parsed([(None, _COMMENT.sub("", text))], parser="markdown", about=about)

@@ -1,0 +1,26 @@
+"""Reads XLSX: each sheet under its name, as a table."""
+
+from __future__ import annotations
+
+from penstock.model import Parsed, media
+from penstock.pipeline.parse import engine, guards
+from penstock.pipeline.parse.clean import cleaned_line
+from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.result import About, parsed
+
+
+class SheetsReader:
+    kinds = frozenset({media.XLSX})
+
+    def read(self, paper: Paper) -> Parsed:
+        guards.check_office(paper.path)
+        document = engine.extract(paper.path, mime_type=media.XLSX, filename="document.xlsx")
+        sheets = [
+            f"## {cleaned_line(sheet.sheet_name) or sheet.page_number}\n\n{sheet.content}"
+            for sheet in document.pages or ()
+            if sheet.content.strip()
+        ]
+        about = About.of(document)
+        # Without pages there is one sheet, and its name is in the content.
+        whole = sheets or ([document.content] if document.tables else [])
+        return parsed([(None, engine.prose(sheet)) for sheet in whole], parser="xberg", about=about)

@@ -1,0 +1,33 @@
+"""Reads HTML pages."""
+
+from __future__ import annotations
+
+import re
+
+from penstock.model import Parsed, media
+from penstock.pipeline.parse.markup import web_page
+from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.readers.plain import decoded
+from penstock.pipeline.parse.result import parsed
+
+_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.I)
+
+
+class WebReader:
+    kinds = frozenset({media.HTML})
+
+    def read(self, paper: Paper) -> Parsed:
+        page = web_page(_text(paper.path.read_bytes()))
+        return parsed([(None, page.text)], parser="html", about=page.about)
+
+
+def _text(data: bytes) -> str:
+    """By a mark or as UTF-8, as a browser does; what the page declares counts only where that fails."""
+    text, encoding = decoded(data)
+    declared = _CHARSET.search(data[:4_096])
+    if encoding == "cp1252" and declared:
+        try:
+            return data.decode(declared[1].decode("ascii"), "replace")
+        except LookupError:  # an encoding nobody knows
+            return text
+    return text

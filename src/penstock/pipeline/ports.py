@@ -1,0 +1,78 @@
+"""What the pipeline needs from rooms it does not import; the composition root hands these in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+from uuid import UUID
+
+from penstock.db import Connection
+from penstock.model import Attachment, Chunk, DocumentId, Embedder, Parsed, ProjectId, TaskId, TenantId, Vector
+
+
+class Run(Protocol):
+    """One run of a task; its transaction also closes the lease."""
+
+    @property
+    def task_id(self) -> TaskId: ...
+    @property
+    def attempt(self) -> int: ...
+    @property
+    def tenant_id(self) -> UUID | None: ...
+    def transaction(self) -> AbstractAsyncContextManager[Connection]: ...
+
+
+class BlobStore(Protocol):
+    async def fetch(self, path: str, to: Path) -> None: ...
+    async def delete(self, path: str) -> None: ...
+    def older_than(self, moment: datetime) -> AsyncIterator[list[str]]: ...
+
+
+class Parses(Protocol):
+    async def parse(self, path: Path, *, mime_type: str, filename: str | None) -> Parsed:
+        """The document's text, or DocumentRejected with a reason code."""
+
+
+
+class Embeds(Protocol):
+    """Embedders by their name in a project, each behind one batcher for the whole worker."""
+
+    async def embedder(self, name: str) -> Embedder: ...
+
+    async def embed(self, name: str, texts: Sequence[str]) -> tuple[Sequence[Vector], int]:
+        """A vector for each text and the tokens they took."""
+
+
+class Indexes(Protocol):
+    async def stage(
+        self,
+        tenant_id: TenantId,
+        project_id: ProjectId,
+        document_id: DocumentId,
+        generation: int,
+        chunks: Sequence[Chunk],
+        vectors: Sequence[Vector],
+        model: str,
+    ) -> None: ...
+
+    async def drop_document(self, tenant_id: TenantId, document_id: DocumentId) -> None:
+        """Remove all that is kept of a deleted document."""
+
+
+class TendsIndex(Protocol):
+    async def tend(self) -> None:
+        """Sweep old generations, refresh statistics, build or drop vector indexes."""
+
+
+class TakesAttachments(Protocol):
+    async def __call__(
+        self,
+        tenant_id: TenantId,
+        project_id: ProjectId,
+        parent: DocumentId,
+        attachment: Attachment,
+        metadata: Mapping[str, str],
+    ) -> None: ...

@@ -1,0 +1,57 @@
+"""Indexes a whole project again; with another embedder, beside the live one, until one flip takes them all."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from penstock.db.tenancy import TenantPool
+from penstock.model import ProjectId, Snooze, TenantId
+from penstock.pipeline.ports import Run
+
+LOOK_SECONDS = 2.0
+"""How often a switch looks whether every document is ready."""
+BATCH = 500
+
+
+class ReindexProject(BaseModel):
+    """The payload of `reindex-project`; without an embedder every document goes through the one it has."""
+
+    model_config = ConfigDict(frozen=True)
+
+    project_id: ProjectId
+    embedder: str | None = None
+
+
+class Reindexing:
+    def __init__(self, tenants: TenantPool, code_version: str) -> None:
+        self._tenants = tenants
+        self._code_version = code_version
+
+    async def __call__(self, payload: ReindexProject, run: Run) -> Snooze | None:
+        assert run.tenant_id is not None, "a project's task carries its tenant"
+        tenant_id = TenantId(run.tenant_id)
+        if payload.embedder is None:
+            await self._send_all(tenant_id, payload.project_id)
+            return None
+        return await self._switch(tenant_id, payload.project_id)
+
+    async def _send_all(self, tenant_id: TenantId, project_id: ProjectId) -> None:
+        last = None
+        while True:
+            async with self._tenants.transaction(tenant_id) as conn:
+                last = await conn.fetchval("select ingest.reindex_batch($1, $2, $3)", project_id, last, BATCH)
+            if last is None:
+                return
+
+    async def _switch(self, tenant_id: TenantId, project_id: ProjectId) -> Snooze | None:
+        async with self._tenants.transaction(tenant_id) as conn:
+            left = await conn.fetchval(
+                "select ingest.stage_batch($1, $2, $3)", project_id, self._code_version, BATCH
+            )
+        if left is None:
+            return None
+        if left > 0:
+            return Snooze(LOOK_SECONDS)
+        async with self._tenants.transaction(tenant_id) as conn:
+            flipped = await conn.fetchval("select ingest.flip_embedder($1, $2)", project_id, self._code_version)
+        return None if flipped else Snooze(LOOK_SECONDS)

@@ -1,0 +1,62 @@
+"""Looks after documents every minute: settles the stranded, sweeps old generations, counts words, removes orphans."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from pydantic import BaseModel, ConfigDict
+
+from penstock.db.tenancy import TenantPool
+from penstock.model import TenantId
+from penstock.observe import get_logger
+from penstock.pipeline.ports import BlobStore, TendsIndex
+
+log = get_logger(__name__)
+
+ORPHAN_AGE = timedelta(hours=1)
+"""No intake takes so long between writing a blob and committing it."""
+
+
+class TendDocuments(BaseModel):
+    """The payload of `tend-documents`: nothing."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Tending:
+    """The handler of the schedule; each step is short and safe to run twice or beside itself."""
+
+    def __init__(self, tenants: TenantPool, blobs: BlobStore, index: TendsIndex) -> None:
+        self._tenants = tenants
+        self._blobs = blobs
+        self._index = index
+
+    async def __call__(self, payload: TendDocuments) -> None:
+        async with self._tenants.everyone() as conn:
+            settled = await conn.fetchval("select keeping.settle_documents()")
+            await conn.execute("select keeping.forget_old()")
+        await self._index.tend()
+        replaced = await self._remove_replaced()
+        orphans = await self.remove_orphans()
+        if settled or replaced or orphans:
+            log.info("documents_tended", settled=settled, replaced_blobs=replaced, orphan_blobs=orphans)
+
+    async def remove_orphans(self, age: timedelta = ORPHAN_AGE) -> int:
+        """Blobs that no document has: their process died before it committed."""
+        removed = 0
+        async for paths in self._blobs.older_than(datetime.now(UTC) - age):
+            async with self._tenants.everyone() as conn:
+                unknown = await conn.fetch("select keeping.unknown_blobs($1)", paths)
+            for row in unknown:
+                await self._blobs.delete(row[0])
+                removed += 1
+        return removed
+
+    async def _remove_replaced(self) -> int:
+        async with self._tenants.everyone() as conn:
+            files = await conn.fetch("select * from keeping.replaced_blobs()")
+        for file in files:
+            await self._blobs.delete(file["blob_path"])
+            async with self._tenants.transaction(TenantId(file["tenant_id"])) as conn:
+                await conn.execute("select files.mark_file_deleted($1)", file["file_id"])
+        return len(files)

@@ -1,0 +1,58 @@
+"""Embedders by their name in a project: made once a process, each behind one batcher."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from penstock.db import Pool
+from penstock.model import Embedder, Vector
+from penstock.pipeline.embed.batcher import Batcher
+from penstock.pipeline.embed.registry import make_embedder
+from penstock.pipeline.embed.remote import RemoteEmbedder, budgeted
+from penstock.settings import Settings
+
+
+class Embedders:
+    """Serves runs, which embed in bulk, and searches, whose queries go first."""
+
+    def __init__(self, settings: Settings, pool: Pool) -> None:
+        self._settings = settings
+        self._pool = pool
+        self._batchers: dict[str, tuple[Embedder, Batcher]] = {}
+        self._making = asyncio.Lock()
+
+    async def embedder(self, name: str) -> Embedder:
+        return (await self._get(name))[0]
+
+    async def embed(self, name: str, texts: Sequence[str]) -> tuple[Sequence[Vector], int]:
+        """A vector for each text and the tokens they took."""
+        embedder, batcher = await self._get(name)
+        embedded = await batcher.embed(texts)
+        return embedded.vectors, embedded.tokens
+
+    async def embed_query(self, name: str, text: str) -> Vector:
+        embedder = await self.embedder(name)
+        return (await embedder.embed([text], "query")).vectors[0]
+
+    async def close(self) -> None:
+        made = list(self._batchers.values())
+        self._batchers.clear()
+        for embedder, batcher in made:
+            await batcher.close()
+            await embedder.close()
+
+    async def _get(self, name: str) -> tuple[Embedder, Batcher]:
+        if name not in self._batchers:
+            async with self._making:
+                if name not in self._batchers:
+                    embedder = await self._make(name)
+                    self._batchers[name] = (embedder, Batcher(embedder))
+        return self._batchers[name]
+
+    async def _make(self, name: str) -> Embedder:
+        made = make_embedder(name, self._settings)
+        if isinstance(made, RemoteEmbedder):
+            made = budgeted(made, self._pool, self._settings)
+            await made.learn()
+        return made

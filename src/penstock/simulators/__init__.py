@@ -1,0 +1,8 @@
+"""Loopback providers that speak the vendors' wire formats, with faults on demand."""
+
+from penstock.simulators.embeddings import EmbeddingsSimulator
+from penstock.simulators.faults import Fault, busy
+from penstock.simulators.serving import serving
+from penstock.simulators.webhook_receiver import Received, WebhookReceiver
+
+__all__ = ["EmbeddingsSimulator", "Fault", "Received", "WebhookReceiver", "busy", "serving"]

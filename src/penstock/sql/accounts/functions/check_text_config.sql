@@ -1,0 +1,18 @@
+-- Refuses a language the server has no text-search configuration for. Raises PS005.
+create or replace function accounts.check_text_config(_name text)
+returns void
+language plpgsql
+stable
+as $$
+begin
+  if not exists (
+    select from pg_catalog.pg_ts_config c where c.cfgname = _name and c.cfgnamespace = 'pg_catalog'::regnamespace)
+  then
+    raise exception using errcode = 'PS005', detail = 'text_config',
+      message = format('the server has no text-search configuration %L', left(_name, 80)),
+      hint = (
+        select 'Use one of ' || string_agg(c.cfgname, ', ' order by c.cfgname) || '.'
+        from pg_catalog.pg_ts_config c where c.cfgnamespace = 'pg_catalog'::regnamespace);
+  end if;
+end;
+$$;

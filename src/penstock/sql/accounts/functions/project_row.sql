@@ -1,0 +1,12 @@
+-- A project as callers see it, with how many documents it has in each status.
+create or replace function accounts.project_row(_project accounts.project)
+returns jsonb
+language sql
+stable
+as $$
+  select to_jsonb(_project) - 'tenant_id' || jsonb_build_object('documents', (
+    select coalesce(jsonb_object_agg(c.status, c.count), '{}')
+    from (
+      select d.status, count(*) as count from ingest.document d
+      where d.project_id = _project.project_id and d.deleted_at is null group by d.status) c));
+$$;

@@ -1,0 +1,26 @@
+-- Changes the transaction's own tenant; a key that is not among the changes stays as it is. Raises PS012, PS013.
+create or replace function accounts.set_tenant(_changes jsonb)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant accounts.tenant;
+begin
+  update accounts.tenant t set
+    name = case when _changes ? 'name' then _changes ->> 'name' else t.name end,
+    max_upload_bytes = case when _changes ? 'max_upload_bytes' then (_changes ->> 'max_upload_bytes')::bigint
+      else t.max_upload_bytes end,
+    requests_per_minute = case when _changes ? 'requests_per_minute' then (_changes ->> 'requests_per_minute')::integer
+      else t.requests_per_minute end,
+    monthly_token_budget = case when _changes ? 'monthly_token_budget' then (_changes ->> 'monthly_token_budget')::bigint
+      else t.monthly_token_budget end,
+    webhook_url = case when _changes ? 'webhook_url' then _changes ->> 'webhook_url' else t.webhook_url end,
+    webhook_secret_id = case when _changes ? 'webhook_secret_id' then (_changes ->> 'webhook_secret_id')::uuid
+      else t.webhook_secret_id end
+  where t.tenant_id = internal.require_tenant()
+  returning * into v_tenant;
+  return accounts.tenant_row(v_tenant);
+end;
+$$;

@@ -1,0 +1,38 @@
+-- Takes a document out of every search at once, stops its run, ends its open ingestions and asks for its blob, chunks
+-- and vectors to be removed. Attachments that came in with it alone go with it. Returns how many documents went.
+-- Locks: the document's row, then its attachments'. Raises PS012, PS013.
+create or replace function ingest.delete_document(_document_id uuid)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_document ingest.document := ingest.lock_document(_document_id);
+  v_child uuid;
+  v_count integer := 1;
+begin
+  perform ingest.move_document(_document_id, 'deleted', 'deleted');
+  perform ingest.close_ingestions(_document_id, 'skipped', 'deleted');
+  if v_document.task_id is not null and v_document.status in ('pending', 'processing', 'embedding')
+    and queues.task_state(v_document.task_id) in ('ready', 'waiting', 'parked', 'running')
+  then
+    perform queues.cancel_task(v_document.task_id, 'its document was deleted');
+  end if;
+  perform queues.enqueue(
+    _task_type => 'delete-document',
+    _payload => jsonb_build_object('document_id', _document_id),
+    _tenant_id => v_document.tenant_id);
+  for v_child in
+    select c.document_id from ingest.document c
+    where c.parent_document_id = _document_id and c.deleted_at is null
+      and not exists (
+        select from ingest.ingestion i
+        where i.document_id = c.document_id
+          and i.source_metadata ->> 'parent_document_id' is distinct from _document_id::text)
+  loop
+    v_count := v_count + ingest.delete_document(v_child);
+  end loop;
+  return v_count;
+end;
+$$;

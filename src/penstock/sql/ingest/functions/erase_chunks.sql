@@ -1,0 +1,37 @@
+-- Removes all of a deleted document from the index, and the cached embeddings that no other document of the tenant
+-- uses. Tells how many chunks went. Locks: the rows it deletes. Raises PS011, PS012.
+create or replace function ingest.erase_chunks(_document_id uuid)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id uuid := internal.require_tenant();
+begin
+  if exists (
+    select from ingest.document d
+    where d.tenant_id = v_tenant_id and d.document_id = _document_id and d.deleted_at is null)
+  then
+    raise exception using errcode = 'PS011', detail = 'document_id',
+      message = format('document %s is not deleted', _document_id),
+      hint = 'Delete it first; that takes it out of every search at once.';
+  end if;
+  delete from ingest.embedding_cache e
+  using (
+    select distinct c.embedding_model, c.embedding_text_sha256 from ingest.chunk c
+    where c.tenant_id = v_tenant_id and c.document_id = _document_id
+  ) own
+  where e.tenant_id = v_tenant_id
+    and e.model = own.embedding_model
+    and e.text_sha256 = own.embedding_text_sha256
+    and not exists (
+      select from ingest.chunk other
+      join ingest.document d on d.document_id = other.document_id and d.deleted_at is null
+      where other.tenant_id = v_tenant_id
+        and other.embedding_text_sha256 = own.embedding_text_sha256
+        and other.embedding_model = own.embedding_model
+        and other.document_id <> _document_id);
+  return ingest.remove_generation(v_tenant_id, _document_id, null);
+end;
+$$;

@@ -1,0 +1,79 @@
+-- Puts a run's result down: flips the live generation, records what was found, closes all open ingestions. Its chunks
+-- were staged before, so this is short; the caller closes the lease in the same transaction. Answers indexed, staged,
+-- gone (deleted meanwhile) or stale (its content or pipeline changed during the run: another run follows).
+-- Locks: the project's row shared (a flip to another embedder waits), the document's row. Raises PS006, PS012.
+create or replace function ingest.finish_run(
+  _document_id uuid,
+  _generation integer,
+  _mode text,
+  _content_sha256 bytea,
+  _pipeline text,
+  _facts jsonb,
+  _code_version text,
+  _sweep_after interval default '10 minutes'
+)
+returns text
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_project accounts.project;
+  v_document ingest.document;
+  v_wanted text;
+begin
+  select p.* into v_project from accounts.project p
+  where p.project_id = (select d.project_id from ingest.document d where d.document_id = _document_id) for share;
+  v_document := ingest.hold_run(_document_id, _generation);
+  if v_document.document_id is null then
+    perform ingest.put_sweep(_document_id, _generation, interval '0');
+    return 'gone';
+  end if;
+  v_wanted := ingest.pipeline_of(
+    v_project, case _mode when 'stage' then v_project.next_embedder else v_project.embedder end,
+    v_document.pipeline_config, _code_version);
+
+  if v_document.content_sha256 <> _content_sha256 or v_wanted is distinct from _pipeline then
+    perform ingest.put_sweep(_document_id, _generation, interval '0');
+    if v_document.status = 'embedding' then
+      perform ingest.move_document(_document_id, 'pending', 'overtaken', null, null,
+        jsonb_build_object('content_changed', v_document.content_sha256 <> _content_sha256));
+      perform ingest.enqueue_ingest(_document_id);
+    end if;
+    return 'stale';
+  end if;
+
+  if _mode = 'stage' then
+    if v_document.staged_generation is not null then
+      perform ingest.put_sweep(_document_id, v_document.staged_generation, _sweep_after);
+    end if;
+    update ingest.document d set staged_generation = _generation, staged_pipeline = _pipeline
+    where d.document_id = _document_id;
+    perform ingest.note_event(_document_id, 'staged', null, null, null, null, _facts -> 'counts');
+    return 'staged';
+  end if;
+
+  perform ingest.move_document(_document_id, 'indexed', 'indexed', null, null, _facts -> 'counts');
+  if v_document.live_generation > 0 then
+    perform ingest.put_sweep(_document_id, v_document.live_generation, _sweep_after);
+  end if;
+  update ingest.document d set
+    live_generation = _generation,
+    chunk_count = (_facts #>> '{counts,chunks}')::integer,
+    token_count = (_facts #>> '{counts,tokens}')::bigint,
+    indexed_at = internal.clock(),
+    indexed_sha256 = _content_sha256,
+    indexed_pipeline = _pipeline,
+    title = _facts ->> 'title',
+    author = _facts ->> 'author',
+    language = _facts ->> 'language',
+    document_created_at = (_facts ->> 'created_at')::timestamptz,
+    document_modified_at = (_facts ->> 'modified_at')::timestamptz,
+    page_count = (_facts ->> 'page_count')::integer,
+    parser = _facts ->> 'parser',
+    warnings = array(select jsonb_array_elements_text(coalesce(_facts -> 'warnings', '[]')))
+  where d.document_id = _document_id;
+  perform ingest.close_ingestions(_document_id, 'indexed');
+  return 'indexed';
+end;
+$$;

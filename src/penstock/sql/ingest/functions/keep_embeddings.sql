@@ -1,0 +1,25 @@
+-- Keeps embeddings for the next time the tenant has the same text. In the order of the hashes, so that two documents
+-- that share texts do not deadlock. Locks: the rows it inserts. Raises PS005, PS012.
+create or replace function ingest.keep_embeddings(
+  _model text, _sha256s bytea[], _embeddings bytea[], _token_counts integer[]
+)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id uuid := internal.require_tenant();
+begin
+  if cardinality(_sha256s) <> cardinality(_embeddings) or cardinality(_sha256s) <> cardinality(_token_counts) then
+    raise exception using errcode = 'PS005', detail = 'embeddings',
+      message = 'there are not as many embeddings and token counts as hashes',
+      hint = 'Give one of each for every text.';
+  end if;
+  insert into ingest.embedding_cache (tenant_id, model, text_sha256, embedding, token_count, used_at)
+  select v_tenant_id, _model, g.text_sha256, g.embedding, g.token_count, internal.clock()
+  from unnest(_sha256s, _embeddings, _token_counts) as g (text_sha256, embedding, token_count)
+  order by g.text_sha256
+  on conflict do nothing;
+end;
+$$;

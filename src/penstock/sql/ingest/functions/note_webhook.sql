@@ -1,0 +1,15 @@
+-- Notes a delivery by its replay key; false when it was here before. It commits with what the delivery brought, so a
+-- delivery that failed may be sent again. Raises PS012.
+create or replace function ingest.note_webhook(_source_id uuid, _replay_key bytea)
+returns boolean
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into ingest.webhook_seen (tenant_id, source_id, replay_key, seen_at)
+  values (internal.require_tenant(), _source_id, _replay_key, internal.clock())
+  on conflict do nothing;
+  return found;
+end;
+$$;

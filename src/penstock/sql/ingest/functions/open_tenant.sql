@@ -1,0 +1,25 @@
+-- The transaction's tenant, if it still takes documents and one of this size. Raises PS012, PS015, PS017.
+create or replace function ingest.open_tenant(_size_bytes bigint default 0)
+returns accounts.tenant
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant accounts.tenant;
+begin
+  select * into v_tenant from accounts.tenant t where t.tenant_id = internal.require_tenant();
+  if v_tenant.tenant_id is null or v_tenant.status <> 'active' then
+    raise exception using errcode = 'PS017', detail = 'tenant',
+      message = 'this tenant takes nothing in: it is deleted or unknown',
+      hint = 'Use another tenant.';
+  end if;
+  if _size_bytes > v_tenant.max_upload_bytes then
+    raise exception using errcode = 'PS015', detail = 'file',
+      message = format('%s bytes are over this tenant''s limit of %s', _size_bytes, v_tenant.max_upload_bytes),
+      hint = 'Send a smaller file, or raise the tenant''s max_upload_bytes.';
+  end if;
+  return v_tenant;
+end;
+$$;

@@ -1,0 +1,31 @@
+-- The tenant's own webhook: made once, then its secret is rotated: the newest and the one before both sign until the
+-- next rotation. Returns the source and the secrets that no longer count. Raises PS012, PS013.
+create or replace function ingest.put_webhook_source(_source_id uuid, _secret_id uuid, _project text default 'default')
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_source ingest.source;
+  v_dropped uuid[];
+begin
+  select * into v_source from ingest.source s
+  where s.tenant_id = internal.require_tenant() and s.kind = 'webhook' for update;
+  if found then
+    v_dropped := v_source.secret_ids[2:];
+    update ingest.source s set secret_ids = _secret_id || s.secret_ids[:1], updated_at = internal.clock()
+    where s.source_id = v_source.source_id returning * into v_source;
+  else
+    insert into ingest.source (
+      source_id, tenant_id, project_id, kind, name, secret_ids, created_at, updated_at)
+    values (
+      _source_id, internal.require_tenant(), (accounts.find_project(_project)).project_id, 'webhook', 'webhook',
+      array[_secret_id], internal.clock(), internal.clock())
+    returning * into v_source;
+  end if;
+  return jsonb_build_object(
+    'source_id', v_source.source_id, 'project_id', v_source.project_id, 'secret_ids', v_source.secret_ids,
+    'dropped', coalesce(v_dropped, '{}'));
+end;
+$$;

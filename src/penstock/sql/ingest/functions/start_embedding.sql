@@ -1,0 +1,19 @@
+-- Parsing and chunking are done. True: go on; false: the document was deleted meanwhile. Raises PS006, PS012.
+create or replace function ingest.start_embedding(_document_id uuid, _generation integer, _detail jsonb)
+returns boolean
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_document ingest.document := ingest.hold_run(_document_id, _generation);
+begin
+  if v_document.document_id is null then
+    return false;
+  end if;
+  if v_document.status = 'processing' then
+    perform ingest.move_document(_document_id, 'embedding', 'chunked', null, null, _detail);
+  end if;
+  return true;
+end;
+$$;

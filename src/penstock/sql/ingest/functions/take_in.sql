@@ -1,0 +1,117 @@
+-- Takes a document in, whatever its origin, in the caller's transaction: insert-or-reuse by content (or by what a
+-- connected source calls it), a file row, an ingestion, the timeline and the task. The answer says whether the caller
+-- must write the blob before it commits (`write_blob`, `blob_path`).
+-- Same content again: the document is reused, no blob is written; when it is indexed with today's pipeline the
+-- ingestion ends unchanged at once, and while its run is under way the ingestion joins that run, which closes all open
+-- ingestions under the same row lock. Another content under a known external id replaces the content.
+-- Locks: an advisory lock of the external id if one is given, the document's row.
+-- Raises PS005, PS012, PS013, PS014, PS015, PS017; then nothing is written.
+create or replace function ingest.take_in(
+  _document_id uuid,
+  _ingestion_id uuid,
+  _file_id uuid,
+  _project text,
+  _content_sha256 bytea,
+  _size_bytes bigint,
+  _mime_type text,
+  _extension text,
+  _code_version text,
+  _filename text default null,
+  _uploaded_by text default null,
+  _source_id uuid default null,
+  _source_metadata jsonb default '{}',
+  _metadata jsonb default null,
+  _external_id text default null,
+  _pipeline_config jsonb default null,
+  _parent_document_id uuid default null
+)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := internal.clock();
+  v_tenant accounts.tenant;
+  v_project accounts.project;
+  v_kind ingest.source_kind;
+  v_identity text := 'content';
+  v_document ingest.document;
+  v_document_id uuid;
+  v_created boolean := false;
+  v_replaced boolean := false;
+  v_reconfigured boolean := false;
+begin
+  v_tenant := ingest.open_tenant(_size_bytes);
+  v_project := accounts.find_project(_project);
+  if num_nonnulls(_source_id, _uploaded_by) <> 1 then
+    raise exception using errcode = 'PS005', detail = 'source_id',
+      message = 'an ingestion has exactly one of source_id and uploaded_by',
+      hint = 'Say who uploaded it, or which source it came from.';
+  end if;
+  if _source_id is not null then
+    select s.kind into v_kind from ingest.source s where s.tenant_id = v_tenant.tenant_id and s.source_id = _source_id;
+    if not found then
+      raise exception using errcode = 'PS013', detail = 'source_id',
+        message = format('there is no source %s', _source_id), hint = 'List the sources of this tenant.';
+    end if;
+    if v_kind <> 'webhook' and _external_id is not null then
+      v_identity := 'item';
+    end if;
+  end if;
+
+  if _external_id is not null then
+    perform pg_advisory_xact_lock(
+      hashtextextended(concat_ws(chr(31), v_project.project_id, _source_id, _external_id), 7061));
+    select * into v_document from ingest.document d
+    where d.tenant_id = v_tenant.tenant_id and d.external_id = _external_id and d.deleted_at is null
+      and d.identity = v_identity
+      and case when v_identity = 'item' then d.source_id = _source_id else d.project_id = v_project.project_id end
+    for update;
+  end if;
+
+  if v_document.document_id is not null then
+    if v_document.content_sha256 <> _content_sha256 then
+      v_document := ingest.replace_content(
+        v_document.document_id, _file_id, _content_sha256, _size_bytes, _mime_type, _extension, _filename);
+      v_replaced := true;
+    end if;
+  else
+    insert into ingest.document as d (
+      document_id, tenant_id, project_id, source_id, external_id, identity, parent_document_id, content_sha256,
+      size_bytes, mime_type, filename, file_id, status, metadata, pipeline_config, created_at, updated_at)
+    values (
+      _document_id, v_tenant.tenant_id, v_project.project_id, _source_id, _external_id, v_identity,
+      _parent_document_id, _content_sha256, _size_bytes, _mime_type, _filename, _file_id, 'pending',
+      coalesce(_metadata, '{}'), _pipeline_config, v_now, v_now)
+    on conflict (tenant_id, project_id, content_sha256) where identity = 'content' and deleted_at is null
+    do update set updated_at = excluded.updated_at
+    returning d.document_id, d.xmax = 0 into v_document_id, v_created;
+    select * into v_document from ingest.document d where d.document_id = v_document_id;
+  end if;
+
+  if v_created then
+    insert into files.file (
+      file_id, tenant_id, document_id, blob_path, content_sha256, size_bytes, mime_type, stored_at)
+    values (
+      _file_id, v_tenant.tenant_id, _document_id, format('documents/%s.%s', _document_id, _extension),
+      _content_sha256, _size_bytes, _mime_type, v_now);
+    perform ingest.note_event(
+      _document_id, 'taken_in', null, 'pending', null, null,
+      jsonb_build_object('mime_type', _mime_type, 'size_bytes', _size_bytes), _ingestion_id);
+  else
+    v_reconfigured := _pipeline_config is not null and v_document.pipeline_config is distinct from _pipeline_config;
+    if v_reconfigured or _metadata is not null or (_external_id is not null and v_document.external_id is null) then
+      update ingest.document d set
+        pipeline_config = coalesce(_pipeline_config, d.pipeline_config),
+        metadata = d.metadata || coalesce(_metadata, '{}'),
+        external_id = coalesce(d.external_id, _external_id)
+      where d.document_id = v_document.document_id
+      returning * into v_document;
+    end if;
+  end if;
+  return ingest.open_ingestion(
+    v_document, v_project, _ingestion_id, _source_id, _uploaded_by, _source_metadata, _code_version,
+    v_created, v_replaced, v_reconfigured);
+end;
+$$;

@@ -1,0 +1,13 @@
+-- The schema pgvector was installed in, quoted, or null without pgvector. It may be public or any other, so whoever
+-- names a type or operator of it asks here.
+create or replace function ingest.vector_schema()
+returns text
+language sql
+stable
+parallel safe
+as $$
+  select quote_ident(n.nspname)
+  from pg_catalog.pg_extension e
+  join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+  where e.extname = 'vector';
+$$;

@@ -1,0 +1,20 @@
+-- The tenant of a slug, for a request that names one before any tenant is set. Raises PS013.
+create or replace function keeping.find_tenant(_slug text)
+returns jsonb
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant accounts.tenant;
+begin
+  select * into v_tenant from accounts.tenant t where t.slug = _slug;
+  if not found then
+    raise exception using errcode = 'PS013', detail = 'tenant',
+      message = format('there is no tenant %L', left(_slug, 80)),
+      hint = 'Make it: penstock tenant create SLUG';
+  end if;
+  return accounts.tenant_row(v_tenant);
+end;
+$$;

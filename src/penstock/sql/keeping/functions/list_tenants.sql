@@ -1,0 +1,10 @@
+-- Every tenant, oldest first; for operators.
+create or replace function keeping.list_tenants()
+returns setof jsonb
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select accounts.tenant_row(t) from accounts.tenant t order by t.tenant_id;
+$$;

@@ -1,0 +1,60 @@
+-- Counts lexemes and lengths again for tenants a tenth of whose chunks moved since the last count, most moved first,
+-- up to _limit tenants, and tells how many it counted. Lexemes of a single chunk are not kept: an unknown one counts
+-- as one. Only counts that changed are written. Locks: one advisory lock a tenant; somebody else's is skipped.
+create or replace function keeping.refresh_statistics(_limit integer default 10)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+as $$
+declare
+  v_tenant_id uuid;
+  v_counted integer := 0;
+begin
+  for v_tenant_id in
+    select m.tenant_id
+    from (select t.tenant_id, sum(t.chunks) as chunks from ingest.text_move t group by t.tenant_id) m
+    left join ingest.text_statistics s on s.tenant_id = m.tenant_id
+    where s.tenant_id is null or m.chunks * 10 >= s.chunk_count
+    order by m.chunks desc
+    limit _limit
+  loop
+    continue when not pg_try_advisory_xact_lock(hashtextextended('count ' || v_tenant_id::text, 0));
+    delete from ingest.text_move t where t.tenant_id = v_tenant_id;
+
+    with counted as materialized (
+      select p.lexeme, sum(cardinality(p.entries))::integer as df
+      from ingest.posting p
+      join ingest.document d on d.document_id = p.document_id and d.live_generation = p.generation
+      where p.tenant_id = v_tenant_id
+      group by p.lexeme
+      having sum(cardinality(p.entries)) > 1
+    ), put as (
+      insert into ingest.lexeme_count as l (tenant_id, lexeme, df)
+      select v_tenant_id, c.lexeme, c.df from counted c
+      on conflict (tenant_id, lexeme) do update set df = excluded.df where l.df <> excluded.df
+    )
+    delete from ingest.lexeme_count l
+    where l.tenant_id = v_tenant_id
+      and not exists (select from counted c where c.lexeme = l.lexeme);
+
+    -- The length of a chunk hardly differs between documents by the thousand: a sample tells the average.
+    insert into ingest.text_statistics (tenant_id, chunk_count, average_length, counted_at)
+    select v_tenant_id,
+      (select coalesce(sum(d.chunk_count), 0) from ingest.document d
+        where d.tenant_id = v_tenant_id and d.live_generation > 0),
+      (select coalesce(avg(c.text_length), 0)
+        from (
+          select d.document_id, d.live_generation from ingest.document d
+          where d.tenant_id = v_tenant_id and d.live_generation > 0
+          order by hashtext(d.document_id::text) limit 500) d
+        join ingest.chunk c on c.document_id = d.document_id and c.generation = d.live_generation),
+      internal.clock()
+    on conflict (tenant_id) do update
+    set chunk_count = excluded.chunk_count, average_length = excluded.average_length, counted_at = excluded.counted_at;
+    v_counted := v_counted + 1;
+  end loop;
+  return v_counted;
+end;
+$$;

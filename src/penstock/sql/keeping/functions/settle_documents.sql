@@ -1,0 +1,46 @@
+-- Finds documents that are under way though nothing will run for them any more, of every tenant: their task died,
+-- was cancelled or put in quarantine. They end failed with what is known; one whose task left no trace is enqueued
+-- again. Returns how many it settled. Locks: documents' rows, skipping those that are locked.
+create or replace function keeping.settle_documents(_quiet interval default '1 minute', _limit integer default 500)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_document ingest.document;
+  v_state text;
+  v_dead record;
+  v_count integer := 0;
+begin
+  for v_document in
+    select * from ingest.document d
+    where d.status in ('pending', 'processing', 'embedding') and d.updated_at < internal.clock() - _quiet
+    order by d.updated_at
+    limit _limit
+    for update skip locked
+  loop
+    perform set_config('penstock.tenant_id', v_document.tenant_id::text, true);
+    v_state := queues.task_state(v_document.task_id);
+    if v_state in ('ready', 'waiting', 'parked', 'running')
+      or queues.key_holder('ingest-document', v_document.document_id::text, v_document.tenant_id) is not null
+    then
+      continue;
+    end if;
+    select d.reason, d.error_code, d.error_message into v_dead
+    from queues.last_dead('ingest-document', 'document_id', v_document.document_id::text, v_document.tenant_id) d;
+    if v_state = 'dead' or v_dead.reason is not null then
+      perform ingest.end_failed(v_document.document_id, coalesce(nullif(v_dead.error_code, ''), v_dead.reason, 'dead'),
+        coalesce(nullif(v_dead.error_message, ''), 'its task is a dead letter: ' || v_dead.reason));
+    elsif v_state = 'cancelled' then
+      perform ingest.end_failed(v_document.document_id, 'cancelled', 'its task was cancelled');
+    else
+      perform ingest.note_event(v_document.document_id, 'enqueued_again');
+      perform ingest.enqueue_ingest(v_document.document_id);
+    end if;
+    v_count := v_count + 1;
+  end loop;
+  perform set_config('penstock.tenant_id', '', true);
+  return v_count;
+end;
+$$;

@@ -1,0 +1,35 @@
+-- Removes up to _limit generations that are due and no longer live, of these documents or of any, and tells how many.
+-- Small steps: who holds one keeps nobody else waiting. One that went live again loses its order only.
+-- Locks: the orders it takes, skipping taken ones, then the rows it deletes.
+create or replace function keeping.sweep_generations(_limit integer default 100, _document_ids uuid[] default null)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_order record;
+  v_swept integer := 0;
+begin
+  for v_order in
+    select s.tenant_id, s.document_id, s.generation from ingest.sweep s
+    where s.due_at <= internal.clock()
+      and (_document_ids is null or s.document_id = any (_document_ids))
+    order by s.due_at
+    limit _limit
+    for update skip locked
+  loop
+    if exists (
+      select from ingest.document d
+      where d.document_id = v_order.document_id and d.live_generation = v_order.generation)
+    then
+      delete from ingest.sweep s
+      where s.document_id = v_order.document_id and s.generation = v_order.generation;
+    else
+      perform ingest.remove_generation(v_order.tenant_id, v_order.document_id, v_order.generation);
+      v_swept := v_swept + 1;
+    end if;
+  end loop;
+  return v_swept;
+end;
+$$;

@@ -1,0 +1,39 @@
+-- pgvector where the server has it, the tables that need it, the trigger that indexes clients, and what the keeper
+-- may call of the owner's. Comes before row_security.sql, which guards the tables made here.
+do $vector$
+declare
+  v_schema name;
+begin
+  if not exists (select from pg_catalog.pg_extension as e where e.extname = 'vector')
+    and exists (select from pg_catalog.pg_available_extensions as a where a.name = 'vector')
+  then
+    begin
+      create extension vector;
+    exception
+      when insufficient_privilege or invalid_schema_name then
+        raise notice 'pgvector is available but this login may not create it: an administrator does (create extension vector)';
+    end;
+  end if;
+  select n.nspname into v_schema
+  from pg_catalog.pg_extension as e
+  join pg_catalog.pg_namespace as n on n.oid = e.extnamespace
+  where e.extname = 'vector';
+  if v_schema is not null
+    and not pg_catalog.has_schema_privilege('penstock_owner', v_schema::text, 'usage')
+  then
+    execute format('grant usage on schema %I to penstock_owner', v_schema);
+  end if;
+  perform ingest.create_vector_tables();
+end
+$vector$;
+
+create or replace trigger client_is_indexed
+after insert or update on ingest.client_intelligence
+for each row execute function ingest.index_client();
+
+grant execute on function
+  ingest.create_vector_tables(),
+  ingest.build_vector_index(uuid, text, integer),
+  ingest.drop_vector_index(uuid, text),
+  ingest.remove_generation(uuid, uuid, integer)
+to penstock_keeper;

@@ -1,0 +1,29 @@
+-- Row security, forced, on every table of a tenant, found by its tenant_id: one policy lets a transaction see and
+-- write its own tenant's rows, one lets the keeper see all. A new table needs nothing but the column.
+do $policies$
+declare
+  v_table regclass;
+begin
+  for v_table in
+    select c.oid::regclass
+    from pg_catalog.pg_class as c
+    join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+    join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+    where n.nspname in ('accounts', 'files', 'ingest', 'vault')
+      and c.relkind in ('r', 'p')
+  loop
+    execute format('alter table %s enable row level security', v_table);
+    execute format('alter table %s force row level security', v_table);
+    execute format('drop policy if exists own_tenant on %s', v_table);
+    execute format('drop policy if exists keeper_sees_all on %s', v_table);
+    execute format(
+      'create policy own_tenant on %s for all to public
+         using (tenant_id = (select internal.tenant_id())) with check (tenant_id = (select internal.tenant_id()))', v_table);
+    execute format('create policy keeper_sees_all on %s for all to penstock_keeper using (true) with check (true)', v_table);
+    execute format('grant select, insert, update, delete on %s to penstock_keeper', v_table);
+  end loop;
+end
+$policies$;
+
+grant usage on schema accounts, files, ingest, vault to penstock_keeper;
+grant usage on schema internal to penstock_keeper;

@@ -1,0 +1,19 @@
+"""The vault room: tenants' secrets under envelope encryption, whose key never enters the database."""
+
+from penstock.vault.errors import SecretUnreadable, VaultKeyInvalid, VaultKeyMissing
+from penstock.vault.keys import MasterKey, generate_key, master_keys, read_keys
+from penstock.vault.sealing import Sealed, Vault
+from penstock.vault.secrets import Secrets
+
+__all__ = [
+    "MasterKey",
+    "Sealed",
+    "SecretUnreadable",
+    "Secrets",
+    "Vault",
+    "VaultKeyInvalid",
+    "VaultKeyMissing",
+    "generate_key",
+    "master_keys",
+    "read_keys",
+]

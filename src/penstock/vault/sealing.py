@@ -1,0 +1,89 @@
+"""Envelope encryption: each secret under its own key, that key wrapped by the master key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from penstock.settings import Settings
+from penstock.vault.errors import SecretUnreadable, VaultKeyMissing
+from penstock.vault.keys import KEY_BYTES, MasterKey, master_keys
+
+_NONCE_BYTES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A secret as the database keeps it; without the master key it is noise."""
+
+    ciphertext: bytes = field(repr=False)
+    nonce: bytes = field(repr=False)
+    wrapped_key: bytes = field(repr=False)
+    key_nonce: bytes = field(repr=False)
+    key_id: str
+
+
+class Vault:
+    """Seals with the first master key and opens with any of them."""
+
+    def __init__(self, keys: Sequence[MasterKey]) -> None:
+        self._first = keys[0]
+        self._keys = {key.key_id: AESGCM(key.key) for key in keys}
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Vault:
+        return cls(master_keys(settings))
+
+    @property
+    def key_id(self) -> str:
+        """The id of the key that seals; what was sealed under another may be rewrapped."""
+        return self._first.key_id
+
+    def seal(self, tenant_id: UUID, secret_id: UUID, name: str, plaintext: bytes) -> Sealed:
+        data_key = AESGCM.generate_key(KEY_BYTES * 8)
+        nonce = os.urandom(_NONCE_BYTES)
+        ciphertext = AESGCM(data_key).encrypt(nonce, plaintext, _place(tenant_id, secret_id, name))
+        key_nonce, wrapped_key = self._wrap(data_key)
+        return Sealed(ciphertext, nonce, wrapped_key, key_nonce, self._first.key_id)
+
+    def open(self, tenant_id: UUID, secret_id: UUID, name: str, sealed: Sealed) -> bytes:
+        """The plaintext; raises SecretUnreadable for another tenant, id or name than it was sealed for."""
+        data_key = self._unwrap(name, sealed)
+        try:
+            return AESGCM(data_key).decrypt(
+                sealed.nonce, sealed.ciphertext, _place(tenant_id, secret_id, name)
+            )
+        except (InvalidTag, ValueError) as broken:
+            raise SecretUnreadable(name) from broken
+
+    def rewrap(self, sealed: Sealed) -> Sealed:
+        """The same ciphertext with its key wrapped by the first master key."""
+        if sealed.key_id == self._first.key_id:
+            return sealed
+        key_nonce, wrapped_key = self._wrap(self._unwrap(f"under key {sealed.key_id}", sealed))
+        return replace(sealed, wrapped_key=wrapped_key, key_nonce=key_nonce, key_id=self._first.key_id)
+
+    def _wrap(self, data_key: bytes) -> tuple[bytes, bytes]:
+        nonce = os.urandom(_NONCE_BYTES)
+        key_id = self._first.key_id
+        return nonce, self._keys[key_id].encrypt(nonce, data_key, key_id.encode())
+
+    def _unwrap(self, name: str, sealed: Sealed) -> bytes:
+        master = self._keys.get(sealed.key_id)
+        if master is None:
+            raise VaultKeyMissing(sealed.key_id)
+        try:
+            return master.decrypt(sealed.key_nonce, sealed.wrapped_key, sealed.key_id.encode())
+        except (InvalidTag, ValueError) as broken:
+            raise SecretUnreadable(name) from broken
+
+
+def _place(tenant_id: UUID, secret_id: UUID, name: str) -> bytes:
+    """Where a secret belongs, as data that is authenticated with it; both ids have a fixed length."""
+    return b"penstock.secret.1|" + tenant_id.bytes + secret_id.bytes + name.encode()

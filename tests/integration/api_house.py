@@ -1,0 +1,106 @@
+"""A running API for a test: real Postgres, real HTTP on loopback, a tenant with a key, and a worker on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from penstock.accounts import Accounts, Scope, Tenant
+from penstock.api import create_app, listen, server
+from penstock.db.tenancy import TenantPool
+from penstock.product import Product
+from penstock.settings import Settings
+from tests.plugins.database import Database
+from tests.plugins.workers import working
+
+TEXT = "The penstock lets water into the mill.\n\nIt opens at dawn and closes at dusk.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The API's address, and what a test needs to look behind it."""
+
+    url: str
+    product: Product
+    database: Database
+    blobs: Path
+    tenant: Tenant
+    key: str
+
+    def client(self, key: str | None = None, **headers: str) -> httpx2.AsyncClient:
+        """Calls with a key; the tenant's own unless another is given, none for the empty one."""
+        sent = self.key if key is None else key
+        authorization = {"Authorization": f"Bearer {sent}"} if sent else {}
+        return httpx2.AsyncClient(base_url=self.url, headers={**authorization, **headers}, timeout=30)
+
+    async def another_tenant(self, slug: str, **limits: Any) -> tuple[Tenant, str]:
+        return await make_tenant(self.database, self.product.settings, slug, **limits)
+
+    async def another_key(self, *scopes: Scope) -> str:
+        return (await self.product.accounts.create_key(self.tenant.tenant_id, "other", scopes)).secret
+
+    def blob_count(self) -> int:
+        return sum(1 for path in self.blobs.rglob("*") if path.is_file())
+
+    async def count(self, table: str) -> int:
+        async with self.database.connect("admin") as admin:
+            return int(await admin.fetchval(f"select count(*) from {table}"))
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """With a worker that takes documents through."""
+        async with working(self.product.app):
+            yield
+
+
+@asynccontextmanager
+async def house(database: Database, folder: Path, **settings: Any) -> AsyncIterator[House]:
+    chosen = Settings(
+        **{
+            "database_url": database.runtime_url,
+            "operator_url": database.operator_url,
+            "admin_url": database.admin_url,
+            "data_dir": folder / "data",
+            "beat_seconds": 0.5,
+            "lease_seconds": 5.0,
+            "grace_seconds": 5.0,
+            "parse_processes": 1,
+            "allow_private_addresses": True,
+            **settings,
+        }
+    )
+    async with Product(chosen) as product:
+        tenant, key = await make_tenant(database, chosen, "acme")
+        with listen("127.0.0.1", 0) as listening:
+            running = server(create_app(product), grace_seconds=2)
+            serving = asyncio.create_task(running.serve([listening]))
+            try:
+                url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+                yield House(url, product, database, folder / "data" / "blobs", tenant, key)
+            finally:
+                running.stop()
+                await serving
+
+
+async def make_tenant(
+    database: Database, settings: Settings, slug: str, *, scopes: Sequence[Scope] = ("admin",), **limits: Any
+) -> tuple[Tenant, str]:
+    operators = await TenantPool.open(database.operator_url, application_name="operator", size=1)
+    try:
+        accounts = Accounts(operators, settings)
+        tenant = await accounts.create_tenant(slug, **limits)
+        key = await accounts.create_key(tenant.tenant_id, "test", scopes)
+        return tenant, key.secret
+    finally:
+        await operators.close()
+
+
+def form(content: bytes | str = TEXT, name: str = "mill.txt", kind: str = "text/plain") -> dict[str, Any]:
+    """The file of a form, as httpx takes it."""
+    return {"file": (name, content if isinstance(content, bytes) else content.encode(), kind)}

@@ -1,0 +1,303 @@
+"""The sandbox keeps what hangs, crashes or eats memory away from the process that called it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from penstock.errors import DocumentRejected
+from penstock.sandbox import (
+    Sandbox,
+    SandboxClosed,
+    SandboxCrashed,
+    SandboxError,
+    SandboxOutOfMemory,
+    SandboxOutputTooLarge,
+    SandboxRaised,
+    SandboxTimeout,
+    pool,
+)
+from tests.integration import sandbox_work as work
+from tests.plugins.workers import eventually
+
+
+@contextlib.asynccontextmanager
+async def sandbox(processes: int = 1, memory_mb: int = 256, *preload: str) -> AsyncIterator[Sandbox]:
+    made = Sandbox(processes, memory_mb=memory_mb, preload=preload)
+    await made.start()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def assert_works(box: Sandbox) -> None:
+    assert (await box.run(work.add, 1, 2, seconds=10)).total == 3
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+async def test_a_function_runs_in_a_warm_child_and_its_result_comes_back() -> None:
+    async with sandbox() as box:
+        first = await box.run(work.add, 1, 2, seconds=10)
+        second = await box.run(work.add, 3, seconds=10)
+        assert (first.total, second.total) == (3, 3)
+        assert first.pid == second.pid != os.getpid()
+
+
+async def test_calls_run_side_by_side_and_queue_when_all_children_are_busy() -> None:
+    async with sandbox(2) as box:
+        sums = await asyncio.gather(*(box.run(work.add, n, seconds=10) for n in range(20)))
+        assert [one.total for one in sums] == list(range(20))
+        assert len({one.pid for one in sums}) == 2
+
+
+async def test_what_the_function_raises_comes_back_as_itself() -> None:
+    async with sandbox() as box:
+        with pytest.raises(LookupError, match="not here"):
+            await box.run(work.fail, "not here", seconds=10)
+        await assert_works(box)
+
+
+async def test_an_error_that_cannot_travel_comes_back_in_words() -> None:
+    async with sandbox() as box:
+        with pytest.raises(SandboxRaised, match="Unpackable: one and two"):
+            await box.run(work.fail_strangely, seconds=10)
+        await assert_works(box)
+
+
+async def test_what_cannot_be_sent_is_refused_and_costs_no_child() -> None:
+    async with sandbox() as box:
+        before = box.pids
+        with pytest.raises((pickle.PicklingError, AttributeError)):
+            await box.run(lambda: 1, seconds=10)
+        await assert_works(box)
+        assert box.pids == before
+
+
+async def test_an_answer_that_would_run_code_is_not_read(tmp_path: Path) -> None:
+    async with sandbox() as box:
+        with pytest.raises(SandboxRaised, match="must not hold"):
+            await box.run(work.attack, str(tmp_path / "made"), seconds=10)
+        assert not (tmp_path / "made").exists()
+        await assert_works(box)
+
+
+async def test_a_segfault_is_an_error_of_that_call_only() -> None:
+    async with sandbox(2) as box:
+        results = await asyncio.gather(
+            box.run(work.segfault, seconds=10),
+            *(box.run(work.add, n, seconds=10) for n in range(6)),
+            return_exceptions=True,
+        )
+        assert isinstance(results[0], SandboxCrashed)
+        assert results[0].signal == signal.SIGSEGV
+        assert "SIGSEGV" in str(results[0])
+        assert [one.total for one in results[1:] if isinstance(one, work.Sum)] == list(range(6))
+        await eventually(lambda: len(box.pids) == 2)
+
+
+async def test_an_exit_in_the_middle_is_a_crash_with_its_code() -> None:
+    async with sandbox() as box:
+        with pytest.raises(SandboxCrashed) as caught:
+            await box.run(work.leave, 7, seconds=10)
+        assert (caught.value.exit_code, caught.value.signal) == (7, None)
+        await assert_works(box)
+
+
+async def test_a_function_that_hangs_is_killed_at_its_limit(tmp_path: Path) -> None:
+    async with sandbox() as box:
+        for hanging in (work.hang, work.hang_in_native_code):
+            (pid,), began = box.pids, time.monotonic()
+            with pytest.raises(SandboxTimeout, match=r"longer than 0\.3 s"):
+                await box.run(hanging, str(tmp_path / "flag"), seconds=0.3)
+            assert time.monotonic() - began < 2
+            await eventually(lambda pid=pid: gone(pid), within=2)  # type: ignore[misc]
+            await assert_works(box)
+
+
+async def test_cancelling_the_call_kills_the_child_within_two_seconds(tmp_path: Path) -> None:
+    async with sandbox() as box:
+        (pid,), flag = box.pids, tmp_path / "flag"
+        call = asyncio.create_task(box.run(work.hang_in_native_code, str(flag), seconds=100))
+        await eventually(flag.exists)
+        began = time.monotonic()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await eventually(lambda: gone(pid), within=2)
+        assert time.monotonic() - began < 2
+        await assert_works(box)
+
+
+async def test_a_call_cancelled_while_it_queues_takes_nobodys_place(tmp_path: Path) -> None:
+    async with sandbox() as box:
+        flag = tmp_path / "flag"
+        busy = asyncio.create_task(box.run(work.hang, str(flag), seconds=100))
+        await eventually(flag.exists)
+        queued = asyncio.create_task(box.run(work.add, 1, seconds=10))
+        await asyncio.sleep(0)
+        for call in (queued, busy):
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+        await assert_works(box)
+
+
+@pytest.mark.parametrize("eater", [work.eat, work.eat_at_once, work.eat_natively])
+async def test_a_function_that_eats_memory_is_stopped(eater: object) -> None:
+    async with sandbox(1, 200) as box:
+        with pytest.raises(SandboxOutOfMemory, match="200 MB"):
+            await box.run(eater, 2_000, seconds=30)  # type: ignore[arg-type]
+        await assert_works(box)
+
+
+async def test_memory_of_what_the_function_starts_counts_too(tmp_path: Path) -> None:
+    async with sandbox(1, 200) as box:
+        with pytest.raises(SandboxOutOfMemory):
+            await box.run(work.eat_in_a_grandchild, 220, str(tmp_path / "flag"), seconds=30)
+        await assert_works(box)
+
+
+async def test_less_memory_than_the_limit_is_granted() -> None:
+    async with sandbox(1, 300) as box:
+        assert await box.run(work.eat_at_once, 150, seconds=30) == 150 * 1_048_576
+
+
+async def test_grandchildren_are_killed_with_the_child(tmp_path: Path) -> None:
+    async with sandbox() as box:
+        flag = tmp_path / "pid"
+        with pytest.raises(SandboxTimeout):
+            await box.run(work.start_grandchild, str(flag), seconds=1.5)
+        await eventually(lambda: gone(int(flag.read_text())), within=2)
+
+
+async def test_an_answer_larger_than_allowed_is_refused_and_a_large_allowed_one_comes_whole() -> None:
+    async with sandbox() as box:
+        with pytest.raises(SandboxOutputTooLarge, match="2 MB"):
+            await box.run(work.speak, 3, seconds=10, output_mb=2)
+        assert len(await box.run(work.speak, 30, seconds=10, output_mb=31)) == 30 * 1_048_576
+
+
+async def test_a_file_larger_than_allowed_is_not_written(tmp_path: Path) -> None:
+    async with sandbox() as box:
+        await box.run(work.write, str(tmp_path / "small"), 1, seconds=10, file_mb=2)
+        with pytest.raises(OSError, match="File too large"):
+            await box.run(work.write, str(tmp_path / "large"), 3, seconds=10, file_mb=2)
+        assert (tmp_path / "large").stat().st_size <= 2 * 1_048_576
+        await box.run(work.write, str(tmp_path / "large"), 3, seconds=10, file_mb=4)
+
+
+async def test_no_secret_reaches_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PENSTOCK_VAULT_KEY", "AWS_SECRET_ACCESS_KEY", "SOME_API_KEY"):
+        monkeypatch.setenv(name, "secret-value")
+    async with sandbox() as box:
+        seen = await box.run(work.environment, seconds=10)
+    assert "secret-value" not in seen.values()
+    assert "PATH" in seen
+
+
+async def test_the_child_has_no_network_and_yet_runs_event_loops() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        async with sandbox() as box:
+            with pytest.raises(PermissionError):
+                await box.run(work.dial, port, seconds=10)
+            if sys.platform == "linux":
+                assert await box.run(work.dial_natively, port, seconds=10) == 13
+            assert await box.run(work.run_a_loop, seconds=10) == "5"
+
+
+async def test_a_talkative_function_does_not_block_itself() -> None:
+    async with sandbox() as box:
+        assert await box.run(work.chatter, 1_000, seconds=10) == "done"
+
+
+async def test_modules_are_imported_before_the_first_call() -> None:
+    async with sandbox(1, 256, "wave") as box:
+        assert "wave" in await box.run(work.modules, seconds=10)
+
+
+async def test_a_module_that_cannot_be_imported_fails_the_start_with_its_name() -> None:
+    made = Sandbox(2, memory_mb=256, preload=("no_such_module_here",))
+    with pytest.raises(SandboxCrashed, match="no_such_module_here"):
+        await made.start()
+    assert made.pids == ()
+
+
+async def test_a_child_found_dead_is_replaced_before_the_call() -> None:
+    async with sandbox() as box:
+        (pid,) = box.pids
+        os.kill(pid, signal.SIGKILL)
+        await eventually(lambda: gone(pid))
+        await assert_works(box)
+
+
+async def test_a_child_is_replaced_after_its_share_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "RUNS_A_CHILD", 3)
+    async with sandbox() as box:
+        pids = [(await box.run(work.add, seconds=10)).pid for _ in range(7)]
+    assert len(set(pids[:3])) == len(set(pids[3:6])) == 1
+    assert len(set(pids)) == 3
+
+
+async def test_what_a_call_leaves_in_its_folder_goes_with_the_child() -> None:
+    async with sandbox() as box:
+        left = Path(await box.run(work.leave_a_file, seconds=10))
+        assert left.exists()
+    assert not left.parent.exists()
+
+
+async def test_closing_ends_running_calls_and_leaves_no_process(tmp_path: Path) -> None:
+    async with sandbox(2) as box:
+        flag, pids = tmp_path / "flag", box.pids
+        call = asyncio.create_task(box.run(work.hang, str(flag), seconds=100))
+        await eventually(flag.exists)
+        await box.close()
+        with pytest.raises(SandboxClosed):
+            await call
+        assert all(gone(pid) for pid in pids)
+        with pytest.raises(SandboxClosed):
+            await box.run(work.add, seconds=1)
+
+
+async def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    code = f"from tests.integration.sandbox_work import parent_with_a_child as p; p({str(flag)!r})"
+    root = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", code], cwd=root) as parent:  # noqa: ASYNC220
+        await eventually(flag.exists)
+        pid = int(Path(f"{flag}.pid").read_text())
+        assert not gone(pid)
+        parent.kill()
+    await eventually(lambda: gone(pid), within=2)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SandboxTimeout("f", 1.0),
+        SandboxCrashed("f", -11, "x"),
+        SandboxOutOfMemory("f", 5),
+        SandboxOutputTooLarge("f", 5),
+        SandboxRaised("f", "K", "w"),
+        SandboxClosed(),
+        DocumentRejected("empty", "no words", "send words"),
+    ],
+)
+def test_every_error_travels_between_processes(error: SandboxError) -> None:
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301  # our own

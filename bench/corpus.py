@@ -33,14 +33,9 @@ class Words:
     def __init__(self) -> None:
         folder = Path(wordllama.__file__).parent
         self.model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
-        pieces = sorted(self.model.tokenizer.get_vocab().items(), key=lambda piece: piece[1])
-        whole = [
-            (piece[1:], number)
-            for piece, number in pieces
-            if piece[0] in "▁Ġ" and len(piece) > 3 and piece[1:].isascii() and piece[1:].isalpha() and piece[1:].islower()
-        ]
-        self.words = [word for word, _ in whole]
-        self._numbers = np.array([number for _, number in whole])
+        pieces = self.model.tokenizer.get_vocab()
+        whole = (piece[1:] for piece in sorted(pieces, key=pieces.__getitem__) if piece[0] in "▁Ġ" and len(piece) > 3)
+        self.words = [word for word in whole if word.isascii() and word.isalpha() and word.islower()]
 
     @cached_property
     def near(self) -> NDArray[np.int64]:
@@ -57,64 +52,53 @@ class Words:
 
 
 class Corpus:
-    """Documents of ten chunks each; a document has a topic, a second one and two names of its own."""
+    """Documents of ten chunks each, about a topic and a second one; each speaks of two names, each of twenty documents."""
 
     def __init__(self, documents: int, seed: int = 7) -> None:
         self.documents = documents
         self.words = Words()
         self._random = np.random.default_rng(seed)
         count = len(self.words.words)
-        self._common = _zipf(count)
+        self._common = np.cumsum(_zipf(count))
         # The most frequent words are nobody's topic.
         self._topics = np.array(
             [self._random.choice(np.arange(300, count), TOPIC_WORDS, replace=False) for _ in range(TOPICS)]
         )
         self._within = _zipf(TOPIC_WORDS)
-        self.topic = self._random.integers(TOPICS, size=(documents, 2))
-        self._names = [self._name() for _ in range(documents * 2)]
-        self._spoken: dict[tuple[int, int], NDArray[np.int64]] = {}
+        self._topic = self._random.integers(TOPICS, size=(documents, 2))
+        names = ["".join(self._random.choice(SYLLABLES, 4)) for _ in range(max(2, documents // 10))]
+        self._names = self._random.choice(names, size=(documents, 2))
 
     def chunks(self, document: int) -> list[str]:
         """The text of each chunk; asked twice, the same."""
-        random = np.random.default_rng((11, document))
-        return [self._chunk(random, document, place) for place in range(CHUNKS_A_DOCUMENT)]
+        return [self._chunk(document, place)[0] for place in range(CHUNKS_A_DOCUMENT)]
 
     def questions(self, count: int) -> list[Question]:
-        """Six words of a chunk, four of them replaced by near ones; every second question has a name in it."""
+        """Five words a chunk is about, three of them replaced by near ones, and the name it speaks of."""
         random = np.random.default_rng(13)
-        near = self.words.near
         made = []
-        for number in range(count):
-            document = int(random.integers(self.documents))
-            place = int(random.integers(CHUNKS_A_DOCUMENT))
-            self.chunks(document)
-            said = random.permutation(np.unique(self._spoken[document, place]))[:6]
-            asked = [int(random.choice(near[word])) if turn < 4 else int(word) for turn, word in enumerate(said)]
-            text = [self.words.words[word] for word in asked]
-            if number % 2:
-                text.append(self._names[2 * document + place % 2])
-            made.append(Question(" ".join(text), document, place))
+        for _ in range(count):
+            document, place = int(random.integers(self.documents)), int(random.integers(CHUNKS_A_DOCUMENT))
+            about = random.permutation(self._chunk(document, place)[1])[:5]
+            asked = [random.choice(self.words.near[word]) if turn < 3 else word for turn, word in enumerate(about)]
+            words = [self.words.words[word] for word in asked]
+            made.append(Question(" ".join([*words, self._names[document][place % 2]]), document, place))
         return made
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float16]:
         return self.words.model.embed(list(texts), norm=True).astype("<f2")
 
-    def _chunk(self, random: np.random.Generator, document: int, place: int) -> str:
-        words = random.choice(len(self.words.words), CHUNK_WORDS, p=self._common)
-        first, second = self.topic[document]
-        # A chunk is about its own dozen words of the topic.
-        own = self._topics[first][random.choice(TOPIC_WORDS, 12, replace=False, p=self._within)]
-        spoken = random.choice(own, 40)
-        words[:40] = spoken
+    def _chunk(self, document: int, place: int) -> tuple[str, NDArray[np.int64]]:
+        """Its text and the dozen words of the topic it is about."""
+        random = np.random.default_rng((11, document, place))
+        words = np.searchsorted(self._common, random.random(CHUNK_WORDS))
+        first, second = self._topic[document]
+        about = self._topics[first][random.choice(TOPIC_WORDS, 12, replace=False, p=self._within)]
+        words[:40] = random.choice(about, 40)
         words[40:50] = self._topics[second][random.choice(TOPIC_WORDS, 10, p=self._within)]
-        self._spoken = {key: value for key, value in self._spoken.items() if key[0] == document}
-        self._spoken[document, place] = spoken
         text = [self.words.words[word] for word in random.permutation(words)]
-        text[random.integers(CHUNK_WORDS)] = self._names[2 * document + place % 2]
-        return " ".join(text)
-
-    def _name(self) -> str:
-        return "".join(self._random.choice(SYLLABLES, 4))
+        text[random.integers(CHUNK_WORDS)] = self._names[document][place % 2]
+        return " ".join(text), about
 
 
 def _zipf(count: int) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 pytest_plugins = [
     "tests.plugins.environment",
     "tests.plugins.event_loop",
+    "tests.plugins.parsing",
     "tests.plugins.processes",
     "tests.plugins.server",
     "tests.plugins.database",

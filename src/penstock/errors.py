@@ -345,3 +345,23 @@ class EmbedderRefused(PenstockError):
         self.model = model
         self.reason = reason
         self.args = (model, reason, remedy)
+
+
+class ModelInstallFailed(PenstockError):
+    """A model could not be installed; what was installed before stays as it was."""
+
+    def __init__(self, model: str, reason: str, remedy: str) -> None:
+        super().__init__(f"the model {model} was not installed: {reason}", remedy)
+        self.model = model
+        self.reason = reason
+        self.args = (model, reason, remedy)
+
+
+class IndexUnavailable(PenstockError):
+    """The index outside the database does not answer, or not as it should; another try may help."""
+
+    def __init__(self, index: str, reason: str) -> None:
+        super().__init__(f"the index {index} failed: {reason}", "Check that it runs and PENSTOCK_QDRANT_URL leads to it")
+        self.index = index
+        self.reason = reason
+        self.args = (index, reason)

@@ -104,3 +104,14 @@ async def make_tenant(
 def form(content: bytes | str = TEXT, name: str = "mill.txt", kind: str = "text/plain") -> dict[str, Any]:
     """The file of a form, as httpx takes it."""
     return {"file": (name, content if isinstance(content, bytes) else content.encode(), kind)}
+
+
+def assert_problem(answer: httpx2.Response, status: int, field: str | None = None) -> dict[str, Any]:
+    """The answer is a problem of this status about this field."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem: dict[str, Any] = answer.json()
+    assert problem["status"] == status
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    assert problem.get("field") == field, problem
+    return problem

@@ -39,8 +39,8 @@ LOOPBACK = hosts("""
 """)
 METADATA = hosts("""
     169.254.169.254 169.254.169.254. 2852039166 0xa9fea9fe 0xa9.0xfe.0xa9.0xfe 0251.0376.0251.0376
-    169.254.43518 [::ffff:169.254.169.254] [::ffff:a9fe:a9fe] [64:ff9b::a9fe:a9fe] [2002:a9fe:a9fe::] [fd00:ec2::254]
-    [fd20:ce::254] 168.63.129.16 100.100.100.200 192.0.0.192
+    169.254.43518 [::ffff:169.254.169.254] [::ffff:a9fe:a9fe] [64:ff9b::a9fe:a9fe] [2002:a9fe:a9fe::]
+    [fd00:ec2::254] [fd20:ce::254] 168.63.129.16 100.100.100.200 192.0.0.192
 """)
 PRIVATE = hosts("""
     10.0.0.5 10.255.255.255 167772165 012.0.0.5 172.16.0.1 172.31.255.255 192.168.0.1 3232235521 100.64.0.1
@@ -56,8 +56,8 @@ TRICKS = [
     "http://127.0.0.1\\@public.example/", "http://user:pass@public.example/", "http://[::1%25lo]/",
     "file:///etc/passwd", "gopher://127.0.0.1:6379/_INFO", "ftp://127.0.0.1/", "dict://127.0.0.1:11211/",
     "data:,x", "ws://127.0.0.1/", "//127.0.0.1/", "http:///etc", "http://", "", "javascript:1",
-    "http:127.0.0.1",
-    "http://127.0.0.1:99999/", "http://exa mple/", "http://\t127.0.0.1/", "unix:///var/run/docker.sock",
+    "http:127.0.0.1", "http://127.0.0.1:99999/", "http://exa mple/", "http://\t127.0.0.1/",
+    "unix:///var/run/docker.sock",
 ]  # fmt: skip
 HOSTS = [*LOOPBACK, *METADATA, *PRIVATE, *NEVER]
 

@@ -142,13 +142,13 @@ class Calls:
     # -- look
 
     async def state(self, task: int) -> str:
-        return cast("str", await value(self.runtime, "task_state", task))
+        return cast("str", await value(self.operator, "task_state", task))
 
     async def reasons(self, task: int) -> list[str]:
-        return [row["reason"] for row in await rows(self.runtime, "explain", task)]
+        return [row["reason"] for row in await rows(self.operator, "explain", task)]
 
     async def shown(self, task: int) -> dict[str, Any]:
-        return cast("dict[str, Any]", json.loads(await value(self.runtime, "show_task", task)))
+        return cast("dict[str, Any]", json.loads(await value(self.operator, "show_task", task)))
 
     async def outcomes(self, task: int) -> list[str]:
         return [attempt["outcome"] for attempt in (await self.shown(task))["attempts"]]

@@ -78,6 +78,17 @@ def test_content_alone_tells_the_kind(head: bytes, kind: str) -> None:
     assert media.sniff(head) == kind
 
 
+def test_a_file_that_holds_a_pdf_is_not_one() -> None:
+    assert media.sniff(_ole("__substg1.0_0037001F")[:512] + b"\n%PDF-1.4", filename="a.msg") == media.MSG
+    assert media.sniff(b"About the mark %PDF-1.4 of files.") == media.TEXT
+
+
+def test_a_stray_nul_is_borne_where_text_was_promised() -> None:
+    log = b"a line of a log\n" * 40 + b"\0"
+    assert media.sniff(log) == media.UNKNOWN
+    assert media.sniff(log, filename="server.log") == media.TEXT
+
+
 def test_content_wins_over_name_and_declaration() -> None:
     assert media.sniff(b"%PDF-1.7", filename="report.docx", declared="image/png") == media.PDF
 

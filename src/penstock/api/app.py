@@ -26,6 +26,7 @@ from penstock.api import (
     webhook_intake,
 )
 from penstock.api.envelope import Envelope
+from penstock.api.lingering import Lingering
 from penstock.api.problem import KINDS, MEDIA_TYPE, Problem, answer
 from penstock.api.rate_limit import RateLimit
 from penstock.api.refusals import refusal_of
@@ -107,6 +108,7 @@ def create_app(
     for error in (PenstockError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _refuse)
     app.add_middleware(Envelope, counts=counts)
+    app.add_middleware(Lingering)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to extend it
     return app
 

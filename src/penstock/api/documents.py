@@ -36,6 +36,12 @@ class Queued(BaseModel):
     task_id: int | None
 
 
+class Ingestions(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    items: list[Ingestion]
+
+
 @router.get("", operation_id="listDocuments")
 async def documents(
     request: Request,
@@ -112,9 +118,11 @@ async def events(
 
 
 @router.get("/{document_id}/ingestions", operation_id="listIngestions")
-async def ingestions(request: Request, caller: Reader, document_id: Document) -> list[Ingestion]:
-    """List the requests to process a document, newest first."""
-    return await product_of(request).documents.ingestions(caller.tenant_id, DocumentId(document_id))
+async def ingestions(request: Request, caller: Reader, document_id: Document) -> Ingestions:
+    """List the latest requests to process a document, newest first."""
+    found = product_of(request).documents
+    await found.show(caller.tenant_id, DocumentId(document_id))
+    return Ingestions(items=await found.ingestions(caller.tenant_id, DocumentId(document_id)))
 
 
 @router.get("/{document_id}/explain", operation_id="explainDocument")

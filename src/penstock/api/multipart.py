@@ -210,4 +210,6 @@ def _disposition(value: str) -> tuple[str, str | None]:
     if mark and charset.lower() == "utf-8":
         filename = unquote(encoded)
     name = found.get("name", "")
-    return name.replace("%22", '"').encode("utf-8", "replace").decode()[:100], filename
+    # Browsers and httpx write a quote inside a name as %22.
+    shown = None if filename is None else filename.replace("%22", '"')
+    return name.replace("%22", '"').encode("utf-8", "replace").decode()[:100], shown

@@ -74,6 +74,7 @@ def refusal_of(error: BaseException) -> HttpRefused | None:
                 kind_of_status(error.status_code),
                 str(error.detail),
                 _REMEDIES.get(error.status_code, ""),
+                field="body" if error.status_code == 400 else None,
                 headers=error.headers,
             )
         case PenstockError():

@@ -61,9 +61,7 @@ class Delivered(BaseModel):
     status: IngestionStatus
 
 
-@router.post(
-    "/webhook/{tenant_slug}", status_code=202, openapi_extra=_BODY, operation_id="receiveWebhook"
-)
+@router.post("/webhook/{tenant_slug}", status_code=202, openapi_extra=_BODY, operation_id="receiveWebhook")
 async def receive(
     request: Request,
     tenant_slug: Annotated[str, Path(max_length=63, pattern="^[a-z0-9][a-z0-9-]*$")],

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 
-from penstock.cli.demo_counts import Counts
-
 LINE_SECONDS = 1.0
 
 
@@ -18,34 +16,40 @@ class Show:
     """Told of every look at the counts; decides by itself how often to write."""
 
     write: Callable[[str], None]
-    draw: Callable[[Counts, str], None] | None = None
+    draw: Callable[[int, int, str], None] | None = None
     wrote_at: float = 0.0
-    looked_at: float = 0.0
-    done: int = 0
-    rate: float = 0.0
 
     def say(self, text: str) -> None:
         self.write(text)
 
-    def look(self, counts: Counts) -> None:
+    def look(self, done: int, total: int, text: str) -> None:
         now = monotonic()
-        if self.looked_at:
-            fresh = (counts.done + counts.dead - self.done) / (now - self.looked_at)
-            self.rate = fresh if not self.rate else 0.7 * self.rate + 0.3 * fresh
-        self.looked_at, self.done = now, counts.done + counts.dead
-        text = (
-            f"queued {counts.queued:,}  leased {counts.running:,}  done {counts.done:,}  "
-            f"failed {counts.failures:,}  dead {counts.dead:,}  {self.rate:,.0f}/s"
-        )
         if self.draw is not None:
-            self.draw(counts, text)
-        elif now - self.wrote_at >= LINE_SECONDS or counts.drained:
+            self.draw(done, total, text)
+        elif now - self.wrote_at >= LINE_SECONDS or done == total:
             self.wrote_at = now
             self.write(f"  {text}")
 
 
+@dataclass(slots=True)
+class Rate:
+    """How many a second, smoothed over the last looks."""
+
+    looked_at: float = 0.0
+    done: int = 0
+    value: float = 0.0
+
+    def after(self, done: int) -> float:
+        now = monotonic()
+        if self.looked_at:
+            fresh = (done - self.done) / (now - self.looked_at)
+            self.value = fresh if not self.value else 0.7 * self.value + 0.3 * fresh
+        self.looked_at, self.done = now, done
+        return self.value
+
+
 @contextmanager
-def showing(total: int, *, quiet: bool) -> Iterator[Show]:
+def showing(*, quiet: bool) -> Iterator[Show]:
     """The show that fits where stderr goes."""
     if quiet:
         yield Show(lambda text: None)
@@ -59,9 +63,9 @@ def showing(total: int, *, quiet: bool) -> Iterator[Show]:
     console = Console(stderr=True, highlight=False)
     columns = (BarColumn(bar_width=16), TextColumn("{task.description}"))
     with Progress(*columns, console=console) as live:
-        bar = live.add_task("", total=total, visible=False)
+        bar = live.add_task("", visible=False)
 
-        def draw(counts: Counts, text: str) -> None:
-            live.update(bar, completed=counts.done + counts.dead, description=text, visible=True)
+        def draw(done: int, total: int, text: str) -> None:
+            live.update(bar, completed=done, total=total, description=text, visible=True)
 
-        yield Show(console.print, draw)
+        yield Show(lambda text: console.print(text, markup=False), draw)

@@ -5,31 +5,34 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from penstock.db import Connection
 from penstock.db.addresses import Addresses
+from penstock.errors import InvalidMove
+from penstock.queue.operations import Operations
 
 LEASE_SECONDS = 2
 GRACE_SECONDS = 10
-COMMAND = ("-m", "penstock", "--ends-with-parent", "worker", "--app", "penstock.cli.demo_app:app")
-
 Worker = asyncio.subprocess.Process
 
 
-async def start_worker(addresses: Addresses, folder: Path, number: int) -> Worker:
+async def start_worker(
+    addresses: Addresses, folder: Path, number: int, words: Sequence[str], variables: Mapping[str, str]
+) -> Worker:
     """One worker with a short lease; its log lies in the folder, its stdin ends when we do."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
     environment |= {
         "PENSTOCK_DATABASE_URL": addresses.runtime,
         "PENSTOCK_LEASE_SECONDS": str(LEASE_SECONDS),
         "PENSTOCK_BEAT_SECONDS": str(LEASE_SECONDS / 4),
-        "PENSTOCK_CONCURRENCY": "4",
+        **variables,
     }
     with (folder / f"worker-{number}.log").open("wb") as log:
         return await asyncio.create_subprocess_exec(
-            sys.executable,
-            *COMMAND,
+            *(sys.executable, "-m", "penstock", "--ends-with-parent", *words),
             cwd=folder,  # away from any .env
             env=environment,
             stdin=asyncio.subprocess.PIPE,
@@ -37,6 +40,24 @@ async def start_worker(addresses: Addresses, folder: Path, number: int) -> Worke
             stderr=log,
             start_new_session=True,  # Ctrl-C is ours to pass on
         )
+
+
+async def until_registered(connection: Connection, workers: Sequence[Worker], folder: Path) -> None:
+    """Until the database knows them all; one that ends at once is an error."""
+    while len(await Operations(connection).workers()) < len(workers):
+        for number, worker in enumerate(workers, 1):
+            if worker.returncode is not None:
+                remedy = f"Read {folder}/worker-{number}.log"
+                raise InvalidMove(f"worker {number} ended at once", None, remedy)
+        await asyncio.sleep(0.05)
+
+
+async def kill_worker(connection: Connection, worker: Worker) -> int:
+    """SIGKILL, as the kernel does when memory is short; returns how many tasks it held."""
+    worker.kill()
+    await worker.wait()
+    rows = await Operations(connection).workers()
+    return sum(row.leases for row in rows if row.worker_name.endswith(f":{worker.pid}"))
 
 
 async def stop_workers(workers: list[Worker]) -> None:

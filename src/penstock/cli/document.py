@@ -27,7 +27,7 @@ Status = Annotated[DocumentStatus | None, typer.Option(help="Only documents in t
 MimeType = Annotated[str | None, typer.Option("--type", metavar="MIME", help="Only this mime type.")]
 Title = Annotated[str | None, typer.Option(help="Only those whose title or file name holds this.")]
 Cursor = Annotated[str | None, typer.Option(help="Go on after the page that gave this cursor.")]
-Limit = Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")]
+Limit = Annotated[int, typer.Option(min=1, max=500, help="At most so many.")]
 To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -96,7 +96,9 @@ def get(
     if to is not None and str(to) == "-":
         to = None
     if as_json and to is None:
-        raise InvalidArgument("the original and a JSON document cannot both go to stdout", "output", "Use -o FILE")
+        raise InvalidArgument(
+            "the original and a JSON document cannot both go to stdout", "output", "Use -o FILE"
+        )
     if to is not None and to.exists() and not force:
         raise InvalidArgument(f"{to} is there already", "output", "Use --force to replace it")
     if to is None and sys.stdout.isatty():
@@ -105,7 +107,7 @@ def get(
     async def call() -> dict[str, object]:
         async with stay() as here:
             content = await here.product.documents.content(await here.tenant(tenant), Id(document_id))
-            file = sys.stdout.buffer if to is None else to.open("wb")  # noqa: SIM115  # closed below unless stdout
+            file = sys.stdout.buffer if to is None else to.open("wb")  # closed below unless stdout
             try:
                 async for piece in content.stream:
                     file.write(piece)

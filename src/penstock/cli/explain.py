@@ -1,17 +1,52 @@
-"""`penstock explain`: why a task is where it is, and what to do about it."""
+"""`penstock explain`: where a document or a task is, why, and what to do about it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Annotated, Protocol
+from uuid import UUID
+
+import typer
+
 from penstock.cli import output
+from penstock.cli.product_session import DEFAULT, TenantSlug, stay
 from penstock.cli.session import operations, run
-from penstock.cli.task import TaskId
+from penstock.cli.task import LARGEST_ID
+from penstock.intake import Explanation
+from penstock.model import DocumentId
 from penstock.observe.formats import escape
 from penstock.queue.operator_rows import Reason
 
+Target = Annotated[str, typer.Argument(metavar="DOCUMENT|TASK", help="A document's UUID or a task's number.")]
 
-def command(task_id: TaskId, as_json: output.AsJson = False) -> None:
-    """Say why a task is where it is, and what to do about it."""
 
+class Said(Protocol):
+    @property
+    def reason(self) -> str: ...
+    @property
+    def explanation(self) -> str: ...
+    @property
+    def remedy(self) -> str: ...
+
+
+def command(target: Target, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
+    """Say where a document or a task is, why, and what to do about it.
+
+    A UUID is a document of the tenant: its timeline and what it waits for. A number is a task.
+    """
+    if target.isascii() and target.isdecimal() and 1 <= int(target) <= LARGEST_ID:
+        _explain_task(int(target), as_json=as_json)
+        return
+    try:
+        document_id = DocumentId(UUID(target))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{target!r} is neither a document's UUID nor a task's number", param_hint="DOCUMENT|TASK"
+        ) from None
+    _explain_document(document_id, tenant, as_json=as_json)
+
+
+def _explain_task(task_id: int, *, as_json: bool) -> None:
     async def call() -> list[Reason]:
         async with operations() as calls:
             return await calls.explain(task_id)
@@ -19,6 +54,29 @@ def command(task_id: TaskId, as_json: output.AsJson = False) -> None:
     reasons = run(call())
     if as_json:
         output.document({"task_id": task_id, "reasons": reasons})
+    else:
+        _say(reasons)
+
+
+def _explain_document(document_id: DocumentId, tenant: str, *, as_json: bool) -> None:
+    async def call() -> Explanation:
+        async with stay() as here:
+            return await here.product.documents.explain(await here.tenant(tenant), document_id)
+
+    found = run(call())
+    if as_json:
+        output.document(found.model_dump(mode="json"))
         return
+    for event in found.events:
+        moved = f"{event.from_status or '-'} → {event.to_status}" if event.to_status else ""
+        said = ": ".join(part for part in (event.reason_code, event.message) if part)
+        output.write(f"{output.cell(event.at)}  {event.event:<20} {moved:<24} {escape(said)}".rstrip())
+    searchable = "searchable" if found.searchable else "not searchable"
+    why = f" ({found.reason_code})" if found.reason_code else ""
+    output.write(f"\nThe document is {found.status}{why} and {searchable}.")
+    _say(found.waits_for)
+
+
+def _say(reasons: Sequence[Said]) -> None:
     for found in reasons:
         output.write(f"{found.reason}: {escape(found.explanation)}\n  → {escape(found.remedy)}")

@@ -24,7 +24,9 @@ from penstock.settings import Settings
 DEFAULT = "default"
 
 TenantSlug = Annotated[str, typer.Option("--tenant", metavar="SLUG", help="Whose documents.")]
-ProjectSlug = Annotated[str, typer.Option("--project", metavar="SLUG", help="Which of the tenant's projects.")]
+ProjectSlug = Annotated[
+    str, typer.Option("--project", metavar="SLUG", help="Which of the tenant's projects.")
+]
 AnyProject = Annotated[
     str | None, typer.Option("--project", metavar="SLUG", help="Only this one of the tenant's projects.")
 ]
@@ -46,7 +48,7 @@ class Stay:
         except NotFound:
             if not (create and slug == DEFAULT and self.addresses.embedded is not None):
                 raise
-            found = await _made(self.operators, slug)
+            found = await made_tenant(self.operators, slug)
         if found.status != "active":
             raise TenantClosed(f"the tenant {slug!r} is deleted", "tenant")
         return found.tenant_id
@@ -93,7 +95,8 @@ async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[A
         await pool.close()
 
 
-async def _made(accounts: Accounts, slug: str) -> Tenant:
+async def made_tenant(accounts: Accounts, slug: str) -> Tenant:
+    """The tenant of this name, new or made by whoever was faster."""
     try:
         return await accounts.create_tenant(slug)
     except Conflict:  # two commands at once

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,8 +19,11 @@ from penstock.cli.supervisor import Child, Supervised, Supervisor
 from penstock.db.reach import reaching
 from penstock.errors import SettingInvalid
 from penstock.observe import configure
-from penstock.product import Product
-from penstock.settings import Settings
+
+if TYPE_CHECKING:
+    from penstock.product import Product
+
+INGEST = "ingest-document"
 
 App = Annotated[
     str | None, typer.Option("--app", metavar="MODULE:VARIABLE", help="The app whose tasks to run.")
@@ -29,7 +32,10 @@ Queue = Annotated[
     list[str] | None,
     typer.Option("--queue", metavar="NAME[:SLOTS]", help="Serve this queue; may be repeated."),
 ]
-Concurrency = Annotated[int | None, typer.Option(min=1, max=10_000, help="Tasks at once in each queue.")]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(min=1, max=10_000, help="Tasks at once in each queue; without --app, documents at once."),
+]
 Processes = Annotated[
     int, typer.Option(min=1, max=256, help="Run so many workers and restart those that die.")
 ]
@@ -54,7 +60,7 @@ def command(
     SIGTERM or Ctrl-C stops it in order within PENSTOCK_GRACE_SECONDS; a second one hands everything back
     at once. Logs go to stderr.
     """
-    found = load_app(app) if app is not None else Product(Settings())
+    found = load_app(app) if app is not None else _product()
     settings = found.settings
     queues = _queues(queue, concurrency or settings.concurrency)
     if metrics_port is not None:
@@ -72,6 +78,12 @@ def command(
         output.document({"processes": 1, "closed": closed, "restarts": 0})
 
 
+def _product() -> Product:
+    from penstock.product import Product  # an app of one's own starts without parsers and models
+
+    return Product()
+
+
 def _app(found: Penstock | Product) -> Penstock:
     return found if isinstance(found, Penstock) else found.app
 
@@ -82,6 +94,8 @@ async def _work(
     with reaching():
         await found.__aenter__()
     app = _app(found)
+    if not isinstance(found, Penstock) and queues is None:
+        queues = found.queues if concurrency is None else {**found.queues, INGEST: concurrency}
     try:
         return await app.run_worker(queues, concurrency=concurrency, stop_when_empty=until_empty)
     except OSError as error:

@@ -109,7 +109,7 @@ async def assert_safe_role(connection: Connection) -> None:
           (
             select pg_catalog.min(o.rolname::text)
             from pg_catalog.pg_roles as o
-            where o.rolname in ('penstock_owner', 'penstock_queue')
+            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
               and pg_catalog.pg_has_role(r.oid, o.oid, 'member')
           ) as owner
         from pg_catalog.pg_roles as r

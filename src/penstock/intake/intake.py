@@ -55,8 +55,9 @@ class Intake:
         """Take a document in. `replay` is a webhook's mark: a delivery that was here before is refused."""
         noted = dict(source_metadata or {})
         if filename:
-            noted.setdefault("filename", filename)
+            noted.setdefault("filename", _short(filename))
         async with self._spooled(tenant_id, content, max_bytes) as spooled:
+            _assert_not_empty(spooled)
             mime_type = sniff(spooled.head, filename=filename, declared=declared_type)
             async with self._tenants.transaction(tenant_id) as conn:
                 if replay is not None and not await conn.fetchval("select ingest.note_webhook($1, $2)", *replay):
@@ -100,6 +101,7 @@ class Intake:
     ) -> Taken:
         """Give a document other content; it keeps its id, and its old version is found until the new one is indexed."""
         async with self._spooled(tenant_id, content, max_bytes) as spooled:
+            _assert_not_empty(spooled)
             mime_type = sniff(spooled.head, filename=filename, declared=declared_type)
             async with self._tenants.transaction(tenant_id) as conn:
                 row = await conn.fetchval(
@@ -114,7 +116,7 @@ class Intake:
                     self._code_version,
                     _short(filename),
                     uploaded_by,
-                    json.dumps({} if filename is None else {"filename": filename}),
+                    json.dumps({} if filename is None else {"filename": _short(filename)}),
                 )
                 return await self._store(row, spooled)
 
@@ -123,9 +125,7 @@ class Intake:
     ) -> AbstractAsyncContextManager[Spooled]:
         if isinstance(content, Spooled):
             return nullcontext(content)  # a form's fields may come after its file: the caller spooled it
-        return spool(
-            _not_empty(content), limit=min(max_bytes or self._settings.max_upload_bytes, 5_000_000_000)
-        )
+        return spool(content, limit=min(max_bytes or self._settings.max_upload_bytes, 5_000_000_000))
 
     async def _store(self, row: str, spooled: Spooled) -> Taken:
         """Write the blob while the transaction is open: it commits only what is in the store."""
@@ -143,12 +143,8 @@ class Intake:
         return taken
 
 
-async def _not_empty(content: AsyncIterable[bytes]) -> AsyncIterable[bytes]:
-    empty = True
-    async for piece in content:
-        empty = empty and not piece
-        yield piece
-    if empty:
+def _assert_not_empty(spooled: Spooled) -> None:
+    if spooled.size == 0:
         raise InvalidArgument("the document is empty", "file", "Send a file with something in it.")
 
 

@@ -27,6 +27,6 @@ class PipelineConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     chunking: Chunking | None = None
-    parser: Literal["auto", "docling"] = "auto"
+    parser: Literal["auto", "local", "docling"] = "auto"
     language: str | None = Field(default=None, pattern="^[a-z_]{1,40}$")
     """The text-search configuration, such as `german`."""

@@ -92,6 +92,7 @@ _MAGIC = (
     (b"%!PS", "application/postscript"),
     (b"{\\rtf", "application/rtf"),
 )
+_PDF_MARK = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)%PDF-\d")
 _OFFICE_FOLDERS = ((b"word/", DOCX), (b"ppt/", PPTX), (b"xl/", XLSX))
 _OFFICE_MARKS = ((b"wordprocessingml", DOCX), (b"presentationml", PPTX), (b"spreadsheetml", XLSX))
 _BYTE_ORDERS = (
@@ -158,8 +159,6 @@ def _by_magic(head: bytes, hints: tuple[str, ...]) -> str | None:
     for magic, kind in _MAGIC:
         if head.startswith(magic):
             return kind
-    if b"%PDF-" in head[:1_024]:
-        return PDF
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return WEBP
     if (
@@ -174,7 +173,8 @@ def _by_magic(head: bytes, hints: tuple[str, ...]) -> str | None:
         return _zip_kind(head, hints)
     if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _ole_kind(head, hints)
-    return None
+    # Readers forgive some bytes before the mark, but other files may hold a PDF: this comes last.
+    return PDF if _PDF_MARK.search(head, 0, 1_024) else None
 
 
 def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
@@ -217,7 +217,7 @@ def _ole_kind(head: bytes, hints: tuple[str, ...]) -> str:
 
 
 def _by_text(head: bytes, hints: tuple[str, ...]) -> str | None:
-    text = _as_text(head)
+    text = _as_text(head, lenient=any(hint in TEXTUAL for hint in hints))
     if text is None:
         return None
     if _HTML_START.match(text):
@@ -234,12 +234,13 @@ def _by_text(head: bytes, hints: tuple[str, ...]) -> str | None:
     return CSV if _looks_like_table(text) else TEXT
 
 
-def _as_text(head: bytes) -> str | None:
-    """The head as text, or None when it holds what no text holds."""
+def _as_text(head: bytes, *, lenient: bool) -> str | None:
+    """The head as text, or None when it holds what no text holds; a stray NUL is borne
+    where text was promised."""
     encoding = text_encoding(head)
     text = head.decode(encoding or "latin-1", "ignore").lstrip("\ufeff")
     controls = sum(character < " " and character not in "\t\n\r\f\x1b" for character in text)
-    if encoding is None and b"\0" in head:
+    if encoding is None and b"\0" in head and not lenient:
         return None
     return text if controls <= len(text) // 100 else None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -46,7 +45,7 @@ class Ingest:
         *,
         tenants: TenantPool,
         blobs: BlobStore,
-        parsers: Callable[[str], Parses],
+        parser: Parses,
         sandbox: Sandbox,
         embeds: Embeds,
         chunk_embedder: ChunkEmbedder,
@@ -57,7 +56,7 @@ class Ingest:
     ) -> None:
         self._tenants = tenants
         self._blobs = blobs
-        self._parsers = parsers
+        self._parser = parser
         self._sandbox = sandbox
         self._embeds = embeds
         self._chunk_embedder = chunk_embedder
@@ -150,7 +149,9 @@ class Ingest:
         with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
             path = Path(folder) / "document"
             await self._blobs.fetch(job.blob_path, path)
-            return await self._parsers(job.parser).parse(path, mime_type=job.mime_type, filename=job.filename)
+            return await self._parser.parse(
+                path, mime_type=job.mime_type, filename=job.filename, by=job.parser
+            )
 
     async def _chunk(self, parsed: Parsed, plan: ChunkPlan) -> tuple[Chunk, ...]:
         try:

@@ -34,7 +34,7 @@ class Job(BaseModel):
     chunk_strategy: Strategy
     chunk_tokens: int | None
     chunk_overlap: int | None
-    parser: Literal["auto", "docling"]
+    parser: Literal["auto", "local", "docling"]
     content_sha256: str
     size_bytes: int
     mime_type: str

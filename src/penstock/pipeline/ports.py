@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 from uuid import UUID
 
 from penstock.db import Connection
@@ -32,7 +32,9 @@ class BlobStore(Protocol):
 
 
 class Parses(Protocol):
-    async def parse(self, path: Path, *, mime_type: str, filename: str | None) -> Parsed:
+    async def parse(
+        self, path: Path, *, mime_type: str, filename: str | None, by: Literal["auto", "local", "docling"]
+    ) -> Parsed:
         """The document's text, or DocumentRejected with a reason code."""
 
 

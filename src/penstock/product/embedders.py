@@ -27,7 +27,7 @@ class Embedders:
 
     async def embed(self, name: str, texts: Sequence[str]) -> tuple[Sequence[Vector], int]:
         """A vector for each text and the tokens they took."""
-        embedder, batcher = await self._get(name)
+        _, batcher = await self._get(name)
         embedded = await batcher.embed(texts)
         return embedded.vectors, embedded.tokens
 
@@ -38,9 +38,8 @@ class Embedders:
     async def close(self) -> None:
         made = list(self._batchers.values())
         self._batchers.clear()
-        for embedder, batcher in made:
+        for _, batcher in made:
             await batcher.close()
-            await embedder.close()
 
     async def _get(self, name: str) -> tuple[Embedder, Batcher]:
         if name not in self._batchers:
@@ -53,6 +52,6 @@ class Embedders:
     async def _make(self, name: str) -> Embedder:
         made = make_embedder(name, self._settings)
         if isinstance(made, RemoteEmbedder):
-            made = budgeted(made, self._pool, self._settings)
             await made.learn()
+            return budgeted(made, self._pool, self._settings)
         return made

@@ -21,7 +21,6 @@ from penstock.pipeline.embedding import ChunkEmbedder
 from penstock.pipeline.ingest import MAX_ATTEMPTS, Ingest
 from penstock.pipeline.job import IngestDocument
 from penstock.pipeline.parse import ParseDesk
-from penstock.pipeline.parsers import Parsers
 from penstock.pipeline.reindexing import Reindexing, ReindexProject
 from penstock.pipeline.tending import TendDocuments, Tending
 from penstock.pipeline.version import CODE_VERSION
@@ -128,7 +127,7 @@ class Product:
                     self._ingest = Ingest(
                         tenants=self.tenants,
                         blobs=self.blobs,
-                        parsers=Parsers(self._desk, self.settings),
+                        parser=self._desk,
                         sandbox=self._desk.sandbox,
                         embeds=self.embedders,
                         chunk_embedder=ChunkEmbedder(self.tenants, self.embedders, self.index),

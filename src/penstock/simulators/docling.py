@@ -19,7 +19,7 @@ KEY: Final = "simulated-key"
 
 
 class DoclingSimulator:
-    """Speaks version 1 of the API. `pages` is what it reads in every file; `polls` how often it is not done."""
+    """Speaks version 1 of the API. It reads `pages` in every file, and `polls` times it is not done yet."""
 
     def __init__(
         self, *, key: str = KEY, pages: tuple[str, ...] = ("# Read by Docling",), polls: int = 1

@@ -61,7 +61,7 @@ class _Paths:
         return (half,) if half else ()
 
     def _tokens(self, path: tuple[str, ...]) -> int:
-        return self._counts.count(" › ".join(path)) + 1 if path else 0
+        return self._counts.count(" › ".join(path)) + 1 if path else 0  # noqa: RUF001
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class _Assembly:
         )
 
     def _overlap_from(self, previous: int, first: int) -> int:
-        """The first of the units before `first` that the chunk repeats: whole sentences of the same section."""
+        """Where the chunk begins with what it repeats: whole sentences of the same section."""
         units = self.taken.units
         begin, repeated = first, 0
         while begin > previous:

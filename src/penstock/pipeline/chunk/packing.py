@@ -1,8 +1,8 @@
 """Decides where chunks begin, by what the text says nearby and never by how much came before.
 
-A boundary is an anchor when no stronger one lies within half a chunk on either side. Strength is structure first
-(headings, paragraphs, sentences), then a digest of the words that follow. So an insertion moves anchors only around
-itself, and everything beyond the next anchor is cut as it was.
+A boundary is an anchor when no stronger one lies within half a chunk on either side. Strength is structure
+first (headings, paragraphs, sentences), then a digest of the words that follow. So an insertion moves anchors
+only around itself, and everything beyond the next anchor is cut as it was.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from penstock.pipeline.chunk.units import Unit
 def pack(
     units: Sequence[Unit], limits: Sequence[int], radius: int, strongest: int
 ) -> Iterator[tuple[int, int]]:
-    """Ranges of units, each within the smallest of its units' limits; `strongest` caps what structure counts."""
+    """Ranges of units, each within the least of their limits; `strongest` caps what structure counts."""
     keys = [min(unit.strength, strongest) << 32 | unit.digest for unit in units]
     positions = list(accumulate((unit.after for unit in units), initial=0))
     for first, last in pairwise(_anchors(units, keys, positions, radius)):
@@ -95,7 +95,7 @@ def _best_cut(
     high: int,
     total: int,
 ) -> int:
-    """The strongest boundary with `low` to `high` tokens before it; without one the last that leaves no more."""
+    """The strongest boundary after `low` to `high` tokens; if there is none, the last before."""
     best, best_rank = 0, (-1, 0)
     fallback = first + 1
     taken = units[first].alone

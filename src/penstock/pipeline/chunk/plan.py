@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from penstock.errors import InvalidArgument
 
 CHUNKER_VERSION = 1
-"""Raised with every change that cuts the same text differently; part of what a pipeline run is compared by."""
+"""Raised with every change that cuts the same text differently."""
 
 Strategy: TypeAlias = Literal["structure", "paragraph", "sentence", "fixed"]
 
@@ -56,7 +56,7 @@ def plan_for(
     *,
     tokenizer: str = "llama",
 ) -> ChunkPlan:
-    """The plan for an embedder: 512 tokens with 50 overlap where it takes them, else a little under what it takes."""
+    """512 tokens with 50 overlap where the embedder takes them, else a little less than it takes."""
     if size is None:
         size = SIZE if embedder_max_tokens >= SIZE else embedder_max_tokens - embedder_max_tokens // 11
     if size > embedder_max_tokens:

@@ -67,7 +67,7 @@ class TokenCounter:
         return self._encode(words)
 
     def _encode(self, texts: Sequence[str]) -> list[int]:
-        """Token counts; a word of many thousand letters is measured in slices, for its encoding would fill memory."""
+        """Token counts; an endless word is measured in slices, for its encoding would fill memory."""
         short = [text if len(text) <= LONGEST_WORD else "" for text in texts]
         counts = [len(found) for found in self._tokenizer.encode_batch(short, add_special_tokens=False)]
         for at, text in enumerate(texts):
@@ -87,12 +87,12 @@ class LlamaCounter(TokenCounter):
         super().__init__(tokenizer, words, joined=re.compile(r"</?s>|<unk>"))
 
     def count(self, text: str) -> int:
+        if self._joined is not None and self._joined.search(text):
+            return self._encode([text])[0]
         if text[:1] == "\n":
             return self.count_after(text) + 1  # the space put before the text
-        if text[:1] == " ":
-            stripped = text.lstrip(" ")
-            spaces = len(text) - len(stripped)
-            return self._encode([" " * spaces])[0] + self.count_after(" " + stripped)
+        if text[:1] == " " and (head := self._words.match(text)) is not None:
+            return self._encode([head.group()])[0] + self.count_after(text[head.end() :])
         return self.count_after(text)
 
     def _costs(self, words: Sequence[str]) -> list[int]:
@@ -106,7 +106,7 @@ class LlamaCounter(TokenCounter):
 
 
 def counter(name: str) -> TokenCounter:
-    """The counter of a tokeniser: `llama` comes with wordllama, `minilm` (or `minilm@folder`) with the model."""
+    """`llama` comes with wordllama, `minilm` (or `minilm@folder`) with the installed model."""
     kind, _, folder = name.partition("@")
     if kind == "llama":
         return _llama()
@@ -122,7 +122,7 @@ def count(name: str, texts: Sequence[str]) -> list[int]:
 
 
 def wordllama_folder() -> Path:
-    """Where wordllama's wheel keeps weights and tokeniser; found without importing it, for that sets up logging."""
+    """Where wordllama's wheel keeps its files; found without importing it, for that sets up logging."""
     found = importlib.util.find_spec("wordllama")
     if found is None or found.origin is None:
         raise InvalidArgument("wordllama is not installed", "embedder", "Run: pip install wordllama")

@@ -21,7 +21,7 @@ _SLICE = 32
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Text that is not cut, the tokens it takes first in a chunk and after another, and how strong a cut before it is."""
+    """Text that stays whole: its tokens first in a chunk and after another, how strong a cut before it is."""
 
     start: int
     end: int
@@ -145,7 +145,7 @@ class _Cutter:
         return Unit(start, end, strength, alone, after, digest, section, page, header)
 
     def _groups(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Runs of words. A run ends where a word's digest says so, hence at the same words after an insertion."""
+        """Runs of words, ended where a word's digest says so: at the same words after an insertion."""
         first, cost = start, 0
         last = start
         for found in _WORD.finditer(self.text, start, end):

@@ -15,6 +15,8 @@ from penstock.pipeline.embed.turns import Turns
 from penstock.settings import Settings
 
 WORDLLAMA = "wordllama-l2-supercat-256"
+WORDLLAMA_MAX_TOKENS = 512
+MINILM_MAX_TOKENS = 254  # 256 with the marks at both ends
 
 _RANK: dict[Purpose, int] = {"query": 0, "document": 1}
 
@@ -78,7 +80,7 @@ def wordllama() -> LocalEmbedder:
         folder=wordllama_folder(),
         model=WORDLLAMA,
         dimensions=256,
-        max_tokens=512,
+        max_tokens=WORDLLAMA_MAX_TOKENS,
         tokenizer="llama",
         batch_size=64,
         at_once=64,
@@ -94,7 +96,7 @@ def minilm(settings: Settings) -> LocalEmbedder:
         folder=minilm_folder(settings),
         model=MINILM,
         dimensions=384,
-        max_tokens=254,
+        max_tokens=MINILM_MAX_TOKENS,
         tokenizer=minilm_tokenizer(settings),
         batch_size=32,
         at_once=8,

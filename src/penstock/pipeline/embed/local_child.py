@@ -1,4 +1,4 @@
-"""The child that holds a local model: reads texts on stdin, writes vectors on stdout, ends when its parent does."""
+"""The child that holds a local model: texts on stdin, vectors on stdout, until its parent is gone."""
 
 from __future__ import annotations
 

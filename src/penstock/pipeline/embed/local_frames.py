@@ -1,4 +1,4 @@
-"""The frames between a local embedder and its child: ids and lengths in binary, texts in JSON, vectors as they are."""
+"""The frames between a local embedder and its child: texts go in JSON, vectors as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps one warm child with a local model: starts it at the first call, again when it dies, ends it on close."""
+"""Keeps one warm child with a local model: started at the first call and whenever it died."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class LocalProcess:
         return self._process
 
     async def _answer(self, process: Process, number: int) -> tuple[int, bytes]:
-        """The answer with this number. A cancelled call leaves its answer behind, whole or begun: read and dropped."""
+        """The answer with this number; what a cancelled call left behind, whole or begun, is dropped."""
         assert process.stdout is not None
         while True:
             if self._head is None:

@@ -1,18 +1,21 @@
-"""Makes the int8 model out of MiniLM's weights; a program of its own, for the quantiser takes memory and logs."""
+"""Makes MiniLM's int8 model; a program of its own, for the quantiser takes memory and sets up logging."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnxruntime.quantization import (  # type: ignore[import-untyped]  # it ships no types
+    QuantType,
+    quantize_dynamic,
+)
 from safetensors.numpy import load_file
 
 from penstock.pipeline.embed.minilm_graph import graph_of
 
 
 def build(weights: Path, model: Path) -> None:
-    """Per channel and in a reduced range: without it, 8-bit sums overflow on processors that have only AVX2."""
+    """Per channel, in a reduced range: else 8-bit sums overflow on processors that have only AVX2."""
     quantize_dynamic(
         graph_of(load_file(weights)),
         model,

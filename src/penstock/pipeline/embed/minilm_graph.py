@@ -1,4 +1,4 @@
-"""Writes MiniLM, a BERT of six layers, as an ONNX graph from its weights; used once, when the model is installed."""
+"""Writes MiniLM, a BERT of six layers, as an ONNX graph; used once, when the model is installed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ class _Graph:
 def _embeddings(graph: _Graph, weights: Weights) -> str:
     words = graph.add("Gather", graph.constant(weights["embeddings.word_embeddings.weight"]), "input_ids")
     # Every text is of type 0, so its vector joins the positions'.
-    places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    places = (
+        weights["embeddings.position_embeddings.weight"]
+        + weights["embeddings.token_type_embeddings.weight"][0]
+    )
     length = graph.add("Shape", "input_ids", start=1, end=2)
     taken = graph.add("Slice", graph.constant(places), graph.numbers(0), length, graph.numbers(0))
     return graph.norm(graph.add("Add", words, taken), weights, "embeddings.LayerNorm.")
@@ -114,10 +117,15 @@ def _layer(graph: _Graph, weights: Weights, prefix: str, hidden: str, bias: str)
 def _attention(graph: _Graph, weights: Weights, prefix: str, hidden: str, bias: str) -> str:
     """One product makes queries, keys and values; the queries' scale is already in their weights."""
     scale = np.float32(HEAD_SIZE**-0.5)
-    parts = [(weights[f"{prefix}{name}.weight"].T, weights[f"{prefix}{name}.bias"]) for name in ("query", "key", "value")]
+    parts = [
+        (weights[f"{prefix}{name}.weight"].T, weights[f"{prefix}{name}.bias"])
+        for name in ("query", "key", "value")
+    ]
     parts[0] = parts[0][0] * scale, parts[0][1] * scale
     size = parts[0][1].shape[0]
-    joined = graph.dense(hidden, np.concatenate([m for m, _ in parts], axis=1), np.concatenate([b for _, b in parts]))
+    joined = graph.dense(
+        hidden, np.concatenate([m for m, _ in parts], axis=1), np.concatenate([b for _, b in parts])
+    )
     heads = size // HEAD_SIZE
     shape = graph.numbers(0, 0, 3 * heads, HEAD_SIZE)
     folded = graph.add("Transpose", graph.add("Reshape", joined, shape), perm=[0, 2, 1, 3])

@@ -1,4 +1,4 @@
-"""Runs MiniLM by onnxruntime: pads a batch to its longest text, and takes the mean over each text's own tokens."""
+"""Runs MiniLM by onnxruntime; a text's vector is the mean over its own tokens, without padding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
+import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 from tokenizers import Tokenizer
 
 MAX_TOKENS = 256  # it was trained on no more; the two marks at the ends count

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 
 class WordLlama:
-    """Reads the wheel's files itself: the package would look on the network first and pad every batch to its longest."""
+    """Reads the wheel's files itself: the package sets up logging and pads a batch to its longest."""
 
     def __init__(self, folder: Path) -> None:
         weights = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]

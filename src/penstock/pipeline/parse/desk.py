@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import os
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from penstock.model import Parsed
 from penstock.pipeline.parse.docling import KINDS, DoclingParser
@@ -21,7 +22,9 @@ from penstock.sandbox import (
 )
 from penstock.settings import Settings
 
-PRELOAD = ("penstock.pipeline.parse.readers.shelf",)
+PRELOAD = ("penstock.pipeline.parse.readers.shelf", "penstock.pipeline.chunk.chunker")
+
+ParserName: TypeAlias = Literal["auto", "local", "docling"]
 
 
 class ParseDesk:
@@ -30,6 +33,7 @@ class ParseDesk:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._sandbox = Sandbox(settings.parse_processes, memory_mb=settings.parse_memory_mb, preload=PRELOAD)
+        self._docling: DoclingParser | None = None
 
     async def start(self) -> None:
         limits = self._settings
@@ -47,12 +51,25 @@ class ParseDesk:
         if self._docling is not None:
             await self._docling.close()
 
-    async def parse(self, path: Path, *, mime_type: str, filename: str | None = None) -> Parsed:
+    @property
+    def sandbox(self) -> Sandbox:
+        """The children, for other work on what they parsed."""
+        return self._sandbox
+
+    async def parse(
+        self, path: Path, *, mime_type: str, filename: str | None = None, by: ParserName = "auto"
+    ) -> Parsed:
         """The file's text and structure; raises DocumentRejected with one of the codes of `Reason`.
 
-        With a Docling service it may also raise ParserUnavailable: then another try may help.
+        With a Docling service, which `auto` prefers, it may also raise ParserUnavailable: then another try
+        may help.
         """
-        if self._docling is not None:
+        if by == "docling" and self._docling is None:
+            raise rejected(
+                Reason.UNSUPPORTED,
+                "its pipeline asks for Docling, and no service is set; set PENSTOCK_DOCLING_URL",
+            )
+        if self._docling is not None and by != "local":
             kind, warnings = await asyncio.to_thread(kind_of, path, mime_type, filename)
             if kind in KINDS:
                 parsed = await self._docling.parse(path, mime_type=kind, filename=filename)

@@ -38,9 +38,14 @@ def extract(path: Path, *, mime_type: str, filename: str) -> xberg.ExtractedDocu
             extraction_timeout_secs=None,  # the sandbox has the clock
             pages=xberg.PageConfig(extract_pages=True),
             content_filter=xberg.ContentFilterConfig(include_footnotes=True),
-            # The sandbox limits memory and time; these would cut a long honest spreadsheet.
+            # The sandbox limits memory and time, and guards.py looks for bombs; these would cut a long honest
+            # spreadsheet and refuse a small file that packs well.
             security_limits=xberg.SecurityLimits(
-                max_table_cells=20_000_000, max_content_size=1 << 30, max_iterations=1_000_000_000
+                max_archive_size=1 << 30,
+                max_compression_ratio=2_000,
+                max_content_size=1 << 30,
+                max_iterations=1_000_000_000,
+                max_table_cells=20_000_000,
             ),
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from penstock.errors import DocumentRejected
 from penstock.model import Parsed, media
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.reasons import Reason, rejected
@@ -17,7 +18,15 @@ def read_document(path: str, mime_type: str, filename: str | None, ocr_language:
 
     file = Path(path)
     kind, warnings = kind_of(file, mime_type, filename)
-    parsed = READER_OF[kind].read(Paper(file, kind, filename, ocr_language))
+    try:
+        parsed = READER_OF[kind].read(Paper(file, kind, filename, ocr_language))
+    except (DocumentRejected, MemoryError, OSError):
+        raise  # OSError: the file is not there or cannot be read, which is not its fault
+    except Exception as error:
+        # A library stumbled over what is in the file; it would again.
+        raise rejected(
+            Reason.CRASH, f"the reader of {kind} fails: {type(error).__name__}: {error}"
+        ) from error
     if not parsed.text.strip():
         raise rejected(Reason.EMPTY, "there are no words in the file")
     return dataclasses.replace(parsed, warnings=warnings + parsed.warnings)

@@ -13,6 +13,7 @@ import pypdfium2  # type: ignore[import-untyped]  # it ships no types
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from penstock.errors import DocumentRejected
+from penstock.pipeline.parse.columns import Words
 from penstock.pipeline.parse.reasons import Reason, rejected
 
 DOTS_PER_INCH = 200
@@ -30,6 +31,8 @@ class Sheet:
     number: int
     text: str
     has_pictures: bool
+    segments: tuple[Words, ...] = ()
+    """The words with their places, those of a line together unless a gap parts them."""
 
     @property
     def words(self) -> int:
@@ -53,7 +56,8 @@ class PdfFile:
             with contextlib.closing(page), contextlib.closing(page.get_textpage()) as words:
                 text = words.get_text_range()
                 drawn = (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM, pdfium.FPDF_PAGEOBJ_PATH)
-                yield Sheet(index + 1, text, any(True for _ in page.get_objects(filter=drawn, max_depth=2)))
+                has_pictures = any(True for _ in page.get_objects(filter=drawn, max_depth=2))
+                yield Sheet(index + 1, text, has_pictures, tuple(_segments(words)))
 
     def bitmap(self, number: int) -> bytes:
         """A page as a grey BMP, small enough for any memory limit."""
@@ -75,6 +79,12 @@ def opened(path: Path) -> Iterator[PdfFile]:
         yield PdfFile(document, document.get_metadata_dict(skip_empty=True))
     finally:
         document.close()
+
+
+def _segments(words: pypdfium2.PdfTextPage) -> Iterator[Words]:
+    for index in range(words.count_rects()):
+        left, bottom, right, top = words.get_rect(index)
+        yield Words(left, bottom, right, top, words.get_text_bounded(left, bottom, right, top))
 
 
 def count_words(text: str) -> int:

@@ -86,6 +86,7 @@ create table ingest.sweep (
   document_id uuid not null,
   generation integer not null,
   due_at timestamptz not null,
+  marked_at timestamptz,
   constraint swept_once primary key (document_id, generation)
 );
 create index sweep_due_at_idx on ingest.sweep (due_at);

@@ -8,14 +8,13 @@ from email.message import EmailMessage, Message
 
 from penstock.model import Attachment, Parsed, media
 from penstock.pipeline.parse.clean import cleaned_line, moment
+from penstock.pipeline.parse.letter import Letter, bare
 from penstock.pipeline.parse.markup import web_page
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.reasons import Reason, rejected
-from penstock.pipeline.parse.result import About, described, parsed
 
 MOST_PARTS = 1_000
 MOST_NESTED = 10
-_SHOWN = ("From", "To", "Cc", "Date")
 
 
 class MailReader:
@@ -35,16 +34,16 @@ class MailReader:
             raise rejected(Reason.BOMB, "the mail is nested too deeply") from error
         if not any(name in mail for name in ("From", "To", "Subject", "Date", "Message-ID")):
             raise rejected(Reason.MALFORMED, "the file has no mail headers")
-        subject = cleaned_line(_header(mail, "Subject"))
-        lines = [f"{name}: {value}" for name in _SHOWN if (value := cleaned_line(_header(mail, name), 2_000))]
-        head = "\n\n".join(part for part in (f"# {subject}" if subject else "", "\n".join(lines)) if part)
-        about = About(
-            title=subject,
-            author=cleaned_line(_header(mail, "From")),
-            created_at=moment(_header(mail, "Date")),
-            metadata=described(message_id=_header(mail, "Message-ID"), to=_header(mail, "To")),
-        )
-        return parsed([(None, head), (None, text)], parser="email", about=about, attachments=attachments)
+        return Letter(
+            subject=_header(mail, "Subject"),
+            sender=_header(mail, "From"),
+            to=_header(mail, "To"),
+            cc=_header(mail, "Cc"),
+            sent=moment(_header(mail, "Date")),
+            message_id=_header(mail, "Message-ID"),
+            text=text,
+            attachments=attachments,
+        ).parsed("email")
 
 
 def _header(mail: Message, name: str) -> str | None:
@@ -99,12 +98,7 @@ def _attachment(part: Message, number: int) -> Attachment:
         return Attachment(name if name.endswith(".eml") else f"{name}.eml", inner.as_bytes(), media.EML)
     data = part.get_payload(decode=True)
     name = cleaned_line(part.get_filename(), 200) or f"attachment-{number}.{media.extension(kind)}"
-    return Attachment(_bare(name), data if isinstance(data, bytes) else b"", kind)
-
-
-def _bare(name: str) -> str:
-    """The name without the folders a mail may claim for it."""
-    return name.replace("\\", "/").rpartition("/")[2] or "attachment"
+    return Attachment(bare(name), data if isinstance(data, bytes) else b"", kind)
 
 
 def _check_nesting(mail: Message) -> None:

@@ -9,6 +9,7 @@ from penstock.errors import DocumentRejected
 from penstock.model import Parsed, media
 from penstock.pipeline.parse import engine
 from penstock.pipeline.parse.clean import cleaned_line, moment
+from penstock.pipeline.parse.columns import with_tables
 from penstock.pipeline.parse.pdfium import PdfFile, Sheet, count_words, opened
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.reasons import Reason
@@ -56,7 +57,13 @@ def _by_text_layer(
         found: dict[int | None, str] = {}
         about, lost = About(), f"xberg cannot read it ({error.reason})"
     else:
-        found = {page.page_number: _listed(engine.prose(page.content)) for page in document.pages or ()}
+        segments = {sheet.number: sheet.segments for sheet in sheets}
+        found = {
+            page.page_number: with_tables(
+                _listed(engine.prose(page.content)), segments.get(page.page_number, ())
+            )
+            for page in document.pages or ()
+        }
         about = About.of(document)
         got = sum(map(count_words, found.values()))
         lost = f"xberg found {got} of {seen} words" if got < seen * _ENOUGH else ""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from penstock.model import Parsed, media
 from penstock.pipeline.parse import engine, guards
 from penstock.pipeline.parse.clean import cleaned_line
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.result import About, parsed
+
+_WORD = re.compile(r"\w")
+"""An empty sheet still comes as a table of empty cells."""
 
 
 class SheetsReader:
@@ -18,7 +23,7 @@ class SheetsReader:
         sheets = [
             f"## {cleaned_line(sheet.sheet_name) or sheet.page_number}\n\n{sheet.content}"
             for sheet in document.pages or ()
-            if sheet.content.strip()
+            if _WORD.search(sheet.content)
         ]
         about = About.of(document)
         # Without pages there is one sheet, and its name is in the content.

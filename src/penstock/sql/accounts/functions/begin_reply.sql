@@ -10,17 +10,18 @@ as $$
 declare
   v_kept accounts.kept_reply;
 begin
-  insert into accounts.kept_reply (tenant_id, key_sha256, request_sha256, created_at)
-  values (internal.require_tenant(), _key_sha256, _request_sha256, internal.clock())
-  on conflict (tenant_id, key_sha256) do nothing;
-  if found then
-    return null;
-  end if;
-  select * into v_kept from accounts.kept_reply k
-  where k.tenant_id = internal.require_tenant() and k.key_sha256 = _key_sha256 for update;
-  if not found then
-    return null;
-  end if;
+  -- Again when the other request is forgotten between the two statements.
+  loop
+    insert into accounts.kept_reply (tenant_id, key_sha256, request_sha256, created_at)
+    values (internal.require_tenant(), _key_sha256, _request_sha256, internal.clock())
+    on conflict (tenant_id, key_sha256) do nothing;
+    if found then
+      return null;
+    end if;
+    select * into v_kept from accounts.kept_reply k
+    where k.tenant_id = internal.require_tenant() and k.key_sha256 = _key_sha256 for update;
+    exit when found;
+  end loop;
   if v_kept.request_sha256 <> _request_sha256 then
     return jsonb_build_object('mismatch', true);
   end if;

@@ -1,7 +1,7 @@
 -- The live chunks that match a query best by BM25 (k1 1.2, b 0.75), over the postings of its rarest lexemes. Given the
 -- few documents of a selective filter, only theirs count. Raises PS012.
 create or replace function ingest.bm25(
-  _query text, _filter jsonb, _depth integer, _document_ids uuid[], _generations integer[]
+  _query text, _filter jsonb, _depth integer, _document_ids uuid[], _generations integer[], _budget integer default 10000
 )
 returns table (document_id uuid, generation integer, ordinal integer, score double precision)
 language plpgsql
@@ -14,14 +14,14 @@ declare
   v_idfs double precision[];
   v_average double precision;
 begin
-  select array_agg(t.lexeme), array_agg(t.idf), max(t.average_length) into v_lexemes, v_idfs, v_average
-  from ingest.query_terms(_query) t;
+  select array_agg(t.lexeme), array_agg(2.2 * t.idf), max(t.average_length) into v_lexemes, v_idfs, v_average
+  from ingest.query_terms(_query, _budget) t;
   if v_lexemes is null then
     return;
   end if;
   return query execute format(
     'select p.document_id, p.generation, (e.entry >> 32)::integer,
-       sum(t.idf * 2.2 * (e.entry >> 16 & 65535) / ((e.entry >> 16 & 65535) + 0.3 + %s * (e.entry & 65535)))
+       sum(t.idf * (e.entry >> 16 & 65535) / ((e.entry >> 16 & 65535) + 0.3::float8 + %L::float8 * (e.entry & 65535)))
      from unnest(%L::text[], %L::float8[]) as t (lexeme, idf)
      join ingest.posting p on p.tenant_id = %L::uuid and p.lexeme = t.lexeme
      join %s on d.document_id = p.document_id and d.live_generation = p.generation

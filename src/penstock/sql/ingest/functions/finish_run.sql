@@ -35,7 +35,7 @@ begin
 
   if v_document.content_sha256 <> _content_sha256 or v_wanted is distinct from _pipeline then
     perform ingest.put_sweep(_document_id, _generation, interval '0');
-    if v_document.status = 'embedding' then
+    if v_document.status in ('processing', 'embedding') then
       perform ingest.move_document(_document_id, 'pending', 'overtaken', null, null,
         jsonb_build_object('content_changed', v_document.content_sha256 <> _content_sha256));
       perform ingest.enqueue_ingest(_document_id);

@@ -26,6 +26,6 @@ begin
   from ingest.chunk c
   where c.document_id = _document_id and c.generation = v_generation and c.ordinal > coalesce(_after, -1)
   order by c.ordinal
-  limit least(greatest(_limit, 1), 1000);
+  limit least(greatest(_limit, 1), 1001);
 end;
 $$;

@@ -33,6 +33,6 @@ begin
     and (_title is null or strpos(lower(coalesce(d.title, '') || ' ' || coalesce(d.filename, '')), lower(_title)) > 0)
     and (_before is null or d.document_id < _before)
   order by d.document_id desc
-  limit least(greatest(_limit, 1), 1000);
+  limit least(greatest(_limit, 1), 1001);
 end;
 $$;

@@ -19,6 +19,6 @@ begin
   from ingest.document_event e
   where e.document_id = _document_id and e.event_id > coalesce(_after, 0)
   order by e.event_id
-  limit least(greatest(_limit, 1), 1000);
+  limit least(greatest(_limit, 1), 1001);
 end;
 $$;

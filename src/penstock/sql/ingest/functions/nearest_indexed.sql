@@ -18,7 +18,7 @@ declare
   v_dimensions integer := length(_vector) - length(replace(_vector, ',', '')) + 1;
 begin
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-  perform set_config('hnsw.ef_search', least(1000, 2 * _depth)::text, true);
+  perform set_config('hnsw.ef_search', least(1000, 4 * _depth)::text, true);
   return query execute format(
     'with near as materialized (
        select v.document_id, v.generation, v.ordinal,

@@ -1,5 +1,5 @@
 -- Notes a delivery by its replay key; false when it was here before. It commits with what the delivery brought, so a
--- delivery that failed may be sent again. Raises PS012.
+-- delivery that failed may be sent again. Raises PS012, PS013.
 create or replace function ingest.note_webhook(_source_id uuid, _replay_key bytea)
 returns boolean
 language plpgsql
@@ -7,6 +7,12 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if not exists (
+    select from ingest.source s where s.tenant_id = internal.require_tenant() and s.source_id = _source_id)
+  then
+    raise exception using errcode = 'PS013', detail = 'source_id',
+      message = format('there is no source %s', _source_id), hint = 'List the sources of this tenant.';
+  end if;
   insert into ingest.webhook_seen (tenant_id, source_id, replay_key, seen_at)
   values (internal.require_tenant(), _source_id, _replay_key, internal.clock())
   on conflict do nothing;

@@ -2,7 +2,7 @@
 -- weight (idf), and the average length of a chunk. Rarest first, and only until _budget entries would have been read:
 -- frequent ones cost the most and tell the least. A lexeme nobody counted stands in one chunk. Before the first count
 -- the postings themselves are counted. Raises PS012.
-create or replace function ingest.query_terms(_query text, _budget integer default 40000)
+create or replace function ingest.query_terms(_query text, _budget integer default 10000)
 returns table (lexeme text, idf double precision, average_length double precision)
 language plpgsql
 stable

@@ -35,13 +35,20 @@ begin
     file_id, tenant_id, document_id, blob_path, content_sha256, size_bytes, mime_type, stored_at)
   values (
     _file_id, internal.require_tenant(), _document_id,
-    format('documents/%s.%s.%s', _document_id, left(_file_id::text, 13), _extension),
+    format('documents/%s.%s.%s', _document_id, _file_id, _extension),
     _content_sha256, _size_bytes, _mime_type, internal.clock());
-  update ingest.document d set
-    content_sha256 = _content_sha256, size_bytes = _size_bytes, mime_type = _mime_type,
-    filename = coalesce(_filename, d.filename), file_id = _file_id, updated_at = internal.clock()
-  where d.document_id = _document_id
-  returning * into v_document;
+  begin
+    update ingest.document d set
+      content_sha256 = _content_sha256, size_bytes = _size_bytes, mime_type = _mime_type,
+      filename = coalesce(_filename, d.filename), file_id = _file_id, updated_at = internal.clock()
+    where d.document_id = _document_id
+    returning * into v_document;
+  exception
+    when unique_violation then
+      raise exception using errcode = 'PS014', detail = 'content',
+        message = 'another document got this content at the same moment',
+        hint = 'Use that document, or delete it first.';
+  end;
   return v_document;
 end;
 $$;

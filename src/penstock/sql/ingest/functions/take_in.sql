@@ -59,10 +59,16 @@ begin
       v_identity := 'item';
     end if;
   end if;
+  if _parent_document_id is not null and not exists (
+    select from ingest.document d where d.tenant_id = v_tenant.tenant_id and d.document_id = _parent_document_id)
+  then
+    raise exception using errcode = 'PS013', detail = 'parent_document_id',
+      message = format('there is no document %s', _parent_document_id), hint = 'Check the id.';
+  end if;
 
   if _external_id is not null then
-    perform pg_advisory_xact_lock(
-      hashtextextended(concat_ws(chr(31), v_project.project_id, _source_id, _external_id), 7061));
+    perform pg_advisory_xact_lock(hashtextextended(concat_ws(chr(31),
+      case when v_identity = 'item' then _source_id else v_project.project_id end, _external_id), 7061));
     select * into v_document from ingest.document d
     where d.tenant_id = v_tenant.tenant_id and d.external_id = _external_id and d.deleted_at is null
       and d.identity = v_identity

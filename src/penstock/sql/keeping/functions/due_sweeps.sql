@@ -1,6 +1,6 @@
--- The generations whose time to be swept has come, oldest first: for an index outside the database, which removes its
--- own before it lets keeping.sweep_generations() remove ours.
-create or replace function keeping.due_sweeps(_limit integer)
+-- The generations an index outside the database has to deal with, oldest first: those not marked there yet, or those
+-- marked a day ago, which it removes before it lets keeping.sweep_generations() remove ours.
+create or replace function keeping.due_sweeps(_marked boolean, _limit integer)
 returns table (tenant_id uuid, document_id uuid, generation integer)
 language sql
 stable
@@ -8,7 +8,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select s.tenant_id, s.document_id, s.generation from ingest.sweep s
-  where s.due_at <= internal.clock()
+  where case when _marked then s.marked_at <= internal.clock() - interval '24 hours' else s.marked_at is null end
   order by s.due_at
   limit _limit;
 $$;

@@ -12,6 +12,7 @@ declare
   v_state text;
   v_dead record;
   v_count integer := 0;
+  v_tenant text := current_setting('penstock.tenant_id', true);
 begin
   for v_document in
     select * from ingest.document d
@@ -27,8 +28,10 @@ begin
     then
       continue;
     end if;
+    -- A letter from before the document's last move is of an earlier life, which somebody has ended by a retry.
     select d.reason, d.error_code, d.error_message into v_dead
-    from queues.last_dead('ingest-document', 'document_id', v_document.document_id::text, v_document.tenant_id) d;
+    from queues.last_dead('ingest-document', 'document_id', v_document.document_id::text, v_document.tenant_id) d
+    where d.task_id = v_document.task_id or d.died_at >= v_document.updated_at;
     if v_state = 'dead' or v_dead.reason is not null then
       perform ingest.end_failed(v_document.document_id, coalesce(nullif(v_dead.error_code, ''), v_dead.reason, 'dead'),
         coalesce(nullif(v_dead.error_message, ''), 'its task is a dead letter: ' || v_dead.reason));
@@ -40,7 +43,7 @@ begin
     end if;
     v_count := v_count + 1;
   end loop;
-  perform set_config('penstock.tenant_id', '', true);
+  perform set_config('penstock.tenant_id', coalesce(v_tenant, ''), true);
   return v_count;
 end;
 $$;

@@ -1,7 +1,9 @@
--- Removes up to _limit generations that are due and no longer live, of these documents or of any, and tells how many.
+-- Removes up to _limit generations that are due and no longer live, of these or of any, and tells how many.
 -- Small steps: who holds one keeps nobody else waiting. One that went live again loses its order only.
 -- Locks: the orders it takes, skipping taken ones, then the rows it deletes.
-create or replace function keeping.sweep_generations(_limit integer default 100, _document_ids uuid[] default null)
+create or replace function keeping.sweep_generations(
+  _limit integer default 100, _document_ids uuid[] default null, _generations integer[] default null
+)
 returns integer
 language plpgsql
 security definer
@@ -14,7 +16,8 @@ begin
   for v_order in
     select s.tenant_id, s.document_id, s.generation from ingest.sweep s
     where s.due_at <= internal.clock()
-      and (_document_ids is null or s.document_id = any (_document_ids))
+      and (_document_ids is null
+        or (s.document_id, s.generation) in (select * from unnest(_document_ids, _generations)))
     order by s.due_at
     limit _limit
     for update skip locked

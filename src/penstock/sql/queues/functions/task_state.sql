@@ -9,12 +9,18 @@ as $$
 declare
   v_task queues.task;
   v_lane bigint;
-  v_outcome text;
+  v_tenant_id uuid;
 begin
   select * into v_task from queues.find_task(_task_id);
-  if not internal.may_see(v_task.tenant_id) and not internal.may_see((
-    select d.tenant_id from queues.dead_letter d where d.task_id = _task_id and v_task.task_id is null))
-  then
+  v_tenant_id := v_task.tenant_id;
+  if not found then
+    -- Its row went with its partition; what is left of it says whose it was.
+    select d.tenant_id into v_tenant_id from queues.dead_letter d where d.task_id = _task_id;
+    if not found then
+      select a.tenant_id into v_tenant_id from queues.attempt a where a.task_id = _task_id limit 1;
+    end if;
+  end if;
+  if not internal.may_see(v_tenant_id) then
     return null;
   end if;
   v_lane := internal.lane(v_task.queue_id, v_task.priority + 1, v_task.tenant_id);

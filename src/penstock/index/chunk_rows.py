@@ -1,0 +1,65 @@
+"""The part of the index that is the same for all: chunk rows and postings in Postgres, written and removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from uuid import UUID, uuid5
+
+from penstock.db.tenancy import TenantPool
+from penstock.model import Chunk, DocumentId, TenantId
+
+BATCH = 500
+"""Chunks written in one transaction."""
+
+STAGE = "select ingest.stage_chunks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+DROP = "select ingest.drop_generation($1, $2)"
+ERASE = "select ingest.erase_chunks($1)"
+
+
+def chunk_id(document_id: UUID, generation: int, ordinal: int) -> UUID:
+    """The same each time, so that writing a chunk twice writes it once."""
+    return uuid5(document_id, f"{generation}/{ordinal}")
+
+
+async def stage_rows(
+    tenants: TenantPool,
+    tenant_id: TenantId,
+    document_id: DocumentId,
+    generation: int,
+    chunks: Sequence[Chunk],
+    model: str,
+    embeddings: Sequence[str] | None,
+) -> None:
+    """One batch; without embeddings the vectors lie elsewhere."""
+    async with tenants.transaction(tenant_id) as connection:
+        await connection.execute(
+            STAGE,
+            document_id,
+            generation,
+            model,
+            [chunk.ordinal for chunk in chunks],
+            [chunk_id(document_id, generation, chunk.ordinal) for chunk in chunks],
+            [chunk.text for chunk in chunks],
+            [chunk.token_count for chunk in chunks],
+            [chunk.start for chunk in chunks],
+            [chunk.end for chunk in chunks],
+            [chunk.page_from for chunk in chunks],
+            [chunk.page_to for chunk in chunks],
+            json.dumps([list(chunk.heading_path) for chunk in chunks]),
+            [chunk.input_sha256 for chunk in chunks],
+            None if embeddings is None else list(embeddings),
+        )
+
+
+async def drop_rows(
+    tenants: TenantPool, tenant_id: TenantId, document_id: DocumentId, generations: Sequence[int]
+) -> None:
+    async with tenants.transaction(tenant_id) as connection:
+        for generation in generations:
+            await connection.execute(DROP, document_id, generation)
+
+
+async def erase_rows(tenants: TenantPool, tenant_id: TenantId, document_id: DocumentId) -> None:
+    async with tenants.transaction(tenant_id) as connection:
+        await connection.execute(ERASE, document_id)

@@ -1,0 +1,24 @@
+"""Opens the index the settings name."""
+
+from __future__ import annotations
+
+from penstock.db.tenancy import TenantPool
+from penstock.errors import SettingInvalid
+from penstock.index.pgvector import PgvectorIndex
+from penstock.index.protocol import Index
+from penstock.settings import Settings
+
+
+async def open_index(settings: Settings, tenants: TenantPool) -> Index:
+    match settings.index:
+        case "pgvector":
+            return PgvectorIndex(tenants, settings.exact_search_chunks)
+        case "qdrant":
+            if settings.qdrant_url is None:
+                raise SettingInvalid(
+                    "PENSTOCK_QDRANT_URL", "PENSTOCK_INDEX is qdrant and there is no address"
+                )
+            # Imported here: its client is an extra.
+            from penstock.index.qdrant import QdrantIndex
+
+            return QdrantIndex.open(settings.qdrant_url, settings.qdrant_api_key, tenants)

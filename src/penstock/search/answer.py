@@ -1,0 +1,96 @@
+"""What a search found, with the parts of every score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+OPEN, CLOSE = "\ue000", "\ue001"
+"""What ingest.search() puts around a match: characters of no language."""
+
+
+class Snippet(BaseModel):
+    """A piece of the text, and where in it the words of the query stand (from, to)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def parse(cls, marked: str) -> Snippet:
+        text: list[str] = []
+        marks: list[tuple[int, int]] = []
+        length = 0
+        for place, part in enumerate(marked.replace(CLOSE, OPEN).split(OPEN)):
+            if place % 2 and part:
+                marks.append((length, length + len(part)))
+            text.append(part)
+            length += len(part)
+        return cls(text="".join(text), marks=tuple(marks))
+
+    def marked(self, before: str, after: str) -> str:
+        """The text with something around each match, for a terminal."""
+        return self._wrapped(before, after, lambda part: part)
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own way
+    @property
+    def html(self) -> str:
+        """Escaped, with each match in <mark>."""
+        return self._wrapped("<mark>", "</mark>", escape)
+
+    def _wrapped(self, before: str, after: str, clean: Callable[[str], str]) -> str:
+        parts: list[str] = []
+        done = 0
+        for start, end in self.marks:
+            parts += (clean(self.text[done:start]), before, clean(self.text[start:end]), after)
+            done = end
+        return "".join((*parts, clean(self.text[done:])))
+
+
+class SearchHit(BaseModel):
+    """A chunk of a document, or a client; `score` is what the answer is ordered by."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["chunk", "client"]
+    score: float
+    vector_score: float | None
+    vector_rank: int | None
+    text_score: float | None
+    text_rank: int | None
+    model: str | None
+    document_id: UUID | None
+    client_id: UUID | None
+    project_id: UUID
+    source_id: UUID | None
+    chunk_id: UUID | None
+    ordinal: int | None
+    title: str | None
+    """The document's title, or the client's name."""
+    filename: str | None
+    mime_type: str | None
+    heading_path: tuple[str, ...]
+    page_from: int | None
+    page_to: int | None
+    text: str
+    snippet: Snippet
+
+
+class SearchAnswer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    hits: tuple[SearchHit, ...]
+    took_ms: float
+    models: tuple[str, ...]
+    """The models the query was embedded with; none for a search by text."""
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own way
+    @property
+    def model(self) -> str | None:
+        """The model, where it is one."""
+        return self.models[0] if len(self.models) == 1 else None

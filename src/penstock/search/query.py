@@ -1,0 +1,63 @@
+"""What somebody looks for, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+Mode = Literal["hybrid", "vector", "text"]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """A time without a zone is UTC."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+
+
+class SearchQuery(BaseModel):
+    """Every filter narrows; a list of a filter is met by any of its values. Times are the document's own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    query: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000, pattern=r"^[^\x00]+$")
+    ]
+    mode: Mode = "hybrid"
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    projects: Annotated[list[Words] | None, Field(min_length=1, max_length=1_000)] = None
+    """Slugs or ids; none: all of the tenant's."""
+    source_ids: Annotated[list[UUID] | None, Field(min_length=1, max_length=1_000)] = None
+    types: Annotated[list[Words] | None, Field(min_length=1, max_length=100)] = None
+    """Media types, such as application/pdf."""
+    document_ids: Annotated[list[UUID] | None, Field(min_length=1, max_length=1_000)] = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
+    modified_after: Moment | None = None
+    modified_before: Moment | None = None
+    metadata: Annotated[dict[str, Any] | None, Field(min_length=1)] = None
+    """What the document's metadata must contain."""
+    include_clients: bool = True
+    """Clients have a project and a source: a filter on anything else leaves them out."""
+
+    def filter(self, project_ids: Sequence[UUID] | None) -> str:
+        """As ingest.document_filter() reads it."""
+        given: dict[str, object] = {
+            "projects": project_ids,
+            "sources": self.source_ids,
+            "types": self.types,
+            "documents": self.document_ids,
+            "created_after": self.created_after,
+            "created_before": self.created_before,
+            "modified_after": self.modified_after,
+            "modified_before": self.modified_before,
+            "metadata": self.metadata,
+        }
+        return json.dumps({key: value for key, value in given.items() if value is not None}, default=str)

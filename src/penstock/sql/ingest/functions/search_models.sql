@@ -1,0 +1,25 @@
+-- The projects a search is about, by slug or id, or all of the tenant's, with the embedder of each. While a project
+-- changes its embedder some documents may already be live with the next one, so that one is told too.
+-- Raises PS012, PS013.
+create or replace function ingest.search_models(_projects text[] default null)
+returns table (project_id uuid, slug text, embedder text, next_embedder text)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id uuid := internal.require_tenant();
+begin
+  if _projects is null then
+    return query
+      select p.project_id, p.slug, p.embedder, p.next_embedder from accounts.project p
+      where p.tenant_id = v_tenant_id order by p.slug;
+  else
+    return query
+      select distinct p.project_id, p.slug, p.embedder, p.next_embedder
+      from unnest(_projects) as g (project)
+      cross join lateral accounts.find_project(g.project) p;
+  end if;
+end;
+$$;

@@ -1,0 +1,1 @@
+"""What tests and demonstrations need and the product does not."""

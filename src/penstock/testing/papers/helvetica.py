@@ -1,0 +1,34 @@
+"""How wide Helvetica's characters are, and where a line of it must break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+# Thousandths of the size for the characters from space to tilde.
+_WIDTHS = [
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778,
+    722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278,
+    278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,
+    556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+]  # fmt: skip
+_OTHER = 556
+
+
+def width(words: str, size: float) -> float:
+    """In points; what is not ASCII is taken as wide as a digit."""
+    codes = (ord(character) - 32 for character in words)
+    return sum(_WIDTHS[code] if 0 <= code < len(_WIDTHS) else _OTHER for code in codes) * size / 1_000
+
+
+def wrapped(words: str, size: float, room: float) -> Iterator[str]:
+    """Lines that fit; a word wider than the room gets a line of its own."""
+    line = ""
+    for word in words.split():
+        longer = f"{line} {word}" if line else word
+        if line and width(longer, size) > room:
+            yield line
+            longer = word
+        line = longer
+    if line:
+        yield line

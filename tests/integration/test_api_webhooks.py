@@ -1,0 +1,157 @@
+"""Deliveries to a tenant's webhook: believed by their signature, taken in once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from penstock.net.webhooks import sign
+from tests.integration.api_house import TEXT, assert_problem, house
+from tests.plugins.database import Database
+
+BODY = TEXT.encode()
+
+
+def signed(secret: str, body: bytes = BODY, *, at: datetime | None = None, **headers: str) -> dict[str, str]:
+    kind = {"Content-Type": "text/plain"}
+    return {**kind, **headers, **sign(secret, str(uuid4()), at or datetime.now(UTC), body)}
+
+
+async def make(client: httpx2.AsyncClient) -> str:
+    made = await client.post("/v1/sources/webhook")
+    assert made.status_code == 201, made.text
+    assert made.json()["path"] == "/webhook/acme"
+    secret: str = made.json()["secret"]
+    return secret
+
+
+async def test_a_signed_delivery_becomes_a_document(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
+        secret = await make(client)
+        named = {"Content-Disposition": 'attachment; filename="mill.txt"'}
+        answer = await sender.post("/webhook/acme", content=BODY, headers=signed(secret, **named))
+        assert answer.status_code == 202, answer.text
+        assert set(answer.json()) == {"ingestion_id", "document_id", "created", "skipped", "status"}
+        path = f"/v1/documents/{answer.json()['document_id']}"
+        assert (await client.get(path)).json()["filename"] == "mill.txt"
+        assert (await client.get(f"{path}/content")).content == BODY
+        ingestion = (await client.get(f"{path}/ingestions")).json()["items"][0]
+        assert ingestion["source_metadata"]["webhook_path"] == "/webhook/acme"
+        assert ingestion["source_metadata"]["source_ip"] == "127.0.0.1"
+        assert ingestion["uploaded_by"] is None
+
+
+async def test_a_form_is_signed_as_it_is_sent(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
+        secret = await make(client)
+        body = (
+            b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n%b\r\n'
+            b'--XX\r\nContent-Disposition: form-data; name="order"\r\n\r\n17\r\n--XX--\r\n' % BODY
+        )
+        kind = {"Content-Type": "multipart/form-data; boundary=XX"}
+        answer = await sender.post("/webhook/acme", content=body, headers=signed(secret, body, **kind))
+        assert answer.status_code == 202, answer.text
+        path = f"/v1/documents/{answer.json()['document_id']}"
+        assert (await client.get(f"{path}/content")).content == BODY
+        ingestion = (await client.get(f"{path}/ingestions")).json()["items"][0]
+        assert ingestion["source_metadata"]["fields"] == {"order": "17"}
+
+
+async def test_what_is_not_signed_well_is_not_believed(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
+        assert_problem(
+            await sender.post("/webhook/acme", content=BODY, headers=signed(_other())), 404, "tenant"
+        )
+        secret = await make(client)
+        now = datetime.now(UTC)
+        good = signed(secret)
+        for headers, body in (
+            ({}, BODY),
+            ({name: value for name, value in good.items() if name != "webhook-signature"}, BODY),
+            (good, BODY + b"!"),
+            (signed(_other()), BODY),
+            (signed(secret, at=now - timedelta(seconds=400)), BODY),
+            (signed(secret, at=now + timedelta(seconds=400)), BODY),
+            ({**good, "webhook-signature": "v1,nonsense"}, BODY),
+            ({**good, "webhook-timestamp": "soon"}, BODY),
+        ):
+            answer = await sender.post("/webhook/acme", content=body, headers=headers)
+            assert answer.status_code == 401, answer.text
+            assert answer.headers["content-type"] == "application/problem+json"
+        assert_problem(await sender.post("/webhook/nobody", content=BODY, headers=good), 404, "slug")
+        assert_problem(await sender.post("/webhook/No", content=BODY, headers=good), 422, "tenant_slug")
+        assert await there.count("ingest.document") == 0
+
+
+async def test_a_delivery_is_taken_in_once(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
+        headers = signed(await make(client))
+        assert (await sender.post("/webhook/acme", content=BODY, headers=headers)).status_code == 202
+        again = await sender.post("/webhook/acme", content=BODY, headers=headers)
+        assert again.status_code == 409, again.text
+        assert await there.count("ingest.ingestion") == 1
+
+
+async def test_after_a_rotation_two_secrets_are_good_and_after_two_the_first_is_not(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
+        first = await make(client)
+        assert_problem(await client.post("/v1/sources/webhook"), 409, "source")
+        second = (await client.post("/v1/sources/webhook/rotate")).json()["secret"]
+        for secret in (first, second):
+            answer = await sender.post("/webhook/acme", content=BODY, headers=signed(secret))
+            assert answer.status_code == 202, answer.text
+        third = (await client.post("/v1/sources/webhook/rotate")).json()["secret"]
+        statuses = [
+            (await sender.post("/webhook/acme", content=BODY, headers=signed(secret))).status_code
+            for secret in (first, second, third)
+        ]
+        assert statuses == [401, 202, 202]
+        rows = ""
+        async with database.connect("admin") as admin:
+            rows = str(await admin.fetch("select * from vault.secret"))
+        assert third not in rows
+
+
+@pytest.mark.parametrize("size", [10_000, 3_000_000])
+async def test_a_body_over_the_tenants_limit_is_refused(
+    size: int, database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client("") as sender:
+        _, key = await there.another_tenant("small", max_upload_bytes=size - 1)
+        async with there.client(key) as client:
+            secret = (await client.post("/v1/sources/webhook")).json()["secret"]
+        body = b"x" * size
+        answer = await sender.post("/webhook/small", content=body, headers=signed(secret, body))
+        assert answer.status_code == 413
+        fine = body[:-1]
+        answer = await sender.post("/webhook/small", content=fine, headers=signed(secret, fine))
+        assert answer.status_code == 202, answer.text
+
+
+async def test_where_a_tenant_is_told_of_finished_documents(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, there.client() as client:
+        put = await client.put("/v1/webhook", json={"url": "http://127.0.0.1:9/hook"})
+        assert put.status_code == 200, put.text
+        assert put.json()["secret"].startswith("whsec_")
+        off = await client.put("/v1/webhook", json={"url": None})
+        assert off.json() == {"url": None, "secret": None}
+        for wrong, field in (
+            ({"url": "ftp://example.com"}, "url"),
+            ({"url": "nonsense"}, "url"),
+            ({"url": "http://a\u0000"}, "url"),
+            ({"url": "http://169.254.169.254/"}, "url"),
+            ({"url": "http://127.0.0.1/", "secret": "short"}, "secret"),
+        ):
+            assert_problem(await client.put("/v1/webhook", json=wrong), 422, field)
+
+
+def _other() -> str:
+    from penstock.net.webhooks import generate_secret
+
+    return generate_secret()

@@ -1,0 +1,282 @@
+"""Two tenants with rows in every tenant table, each text of each marked, so that a probe sees whose it found."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+import asyncpg
+
+from penstock.db import Connection
+from penstock.model import uuid7
+from tests.plugins.database import Database
+from tests.sql.document_calls import DocumentCalls, Run, Tenant, call, declare, document_calls
+
+SCHEMAS = ("accounts", "files", "ingest", "vault")
+QUEUE = "probe"
+DIMENSIONS = 4
+
+TENANT_TABLES = """
+select c.oid::regclass::text as name
+from pg_class c
+join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p') and not c.relispartition
+order by 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A tenant, the beginning of all its marks, and ids of what it owns."""
+
+    tenant: Tenant
+    prefix: str
+    project: str
+    project_id: UUID
+    key_id: UUID
+    secret_id: UUID
+    source_id: UUID
+    document_id: UUID
+    deleted_id: UUID
+    generation: int
+    ingestion_id: UUID
+    file_id: UUID
+    task_id: int
+    dead_task_id: int
+    worker_id: int
+    lease_id: int
+
+    def mark(self, field: str) -> str:
+        return self.prefix + field
+
+    def hash(self, field: str) -> bytes:
+        return hashlib.sha256(self.mark(field).encode()).digest()
+
+    def marks_in(self, text: str) -> set[str]:
+        """All marks of this tenant in a text, also those written as hexadecimal digits."""
+        hexadecimal = self.prefix.encode().hex()
+        return set(re.findall(rf"{self.prefix}\w*", text)) | ({hexadecimal} if hexadecimal in text else set())
+
+
+async def tenant_tables(admin: Connection, *schemas: str) -> list[str]:
+    return [row["name"] for row in await admin.fetch(TENANT_TABLES, list(schemas or SCHEMAS))]
+
+
+@asynccontextmanager
+async def two_tenants(database: Database) -> AsyncIterator[tuple[DocumentCalls, Filled, Filled]]:
+    """Ours and theirs, filled alike."""
+    async with document_calls(database) as calls:
+        await call(calls.runtime, "queues.put_task_type", "job", queue=QUEUE)
+        await declare(calls.runtime)
+        ours, theirs = await fill(calls, "canarya"), await fill(calls, "canaryb")
+        for number in range(2):
+            await call(calls.runtime, "keeping.refresh_statistics", 10)
+            await call(calls.runtime, "keeping.tend_vector_indexes", 0)
+            for filled in (ours, theirs):
+                if number == 0:
+                    await stage(calls, filled.prefix, filled.tenant, await another(calls, filled))
+        for filled in (ours, theirs):
+            await fill_the_rest(calls.admin, filled)
+        yield calls, ours, theirs
+
+
+async def another(calls: DocumentCalls, filled: Filled) -> Run:
+    """A run under way of a document of its own."""
+    document = await calls.document(filled.tenant, filled.mark("under way").encode())
+    return await calls.begin(filled.tenant, document)
+
+
+async def fill(calls: DocumentCalls, prefix: str) -> Filled:
+    def mark(field: str) -> str:
+        return prefix + field
+
+    tenant = await calls.create_tenant(mark("slug"), mark("name"), max_upload_bytes=10**6)
+    project_id, key_id, secret_id = uuid7(), uuid7(), uuid7()
+    project = (project_id, mark("project"), mark("projectname"), mark("embedder"), "simple")
+    await calls.of(tenant, "accounts.create_project", *project)
+    sealed = [mark(part).encode() for part in ("ciphertext", "nonce", "wrapped", "keynonce")]
+    await calls.of(tenant, "vault.put_secret", secret_id, mark("secret"), *sealed, mark("vaultkey"))
+    await calls.of(
+        tenant,
+        "accounts.set_tenant",
+        {"webhook_url": f"https://{mark('hook')}.example", "webhook_secret_id": str(secret_id)},
+    )
+    key_hash = hashlib.sha256(mark("key").encode()).digest()
+    await calls.of(tenant, "accounts.create_key", key_id, mark("keyname"), mark("pk"), key_hash, ["admin"])
+    await calls.of(tenant, "accounts.begin_reply", key_hash, key_hash)
+    await calls.of(tenant, "accounts.keep_reply", key_hash, 200, {"reply": mark("reply")})
+    source = await calls.of(tenant, "ingest.put_webhook_source", uuid7(), secret_id, mark("project"))
+    source_id = UUID(source["source_id"])
+    await calls.of(tenant, "ingest.note_webhook", source_id, key_hash)
+    await calls.of(tenant, "accounts.note_usage", mark("embedder"), 3, 1, 1, 0)
+
+    taken = await calls.take_in(
+        tenant,
+        mark("content").encode(),
+        project=mark("project"),
+        filename=mark("filename"),
+        source_id=source_id,
+        source_metadata={"from": mark("sourcemetadata")},
+        metadata={"label": mark("metadata")},
+        external_id=mark("external"),
+    )
+    document_id = UUID(taken["document_id"])
+    run = await calls.begin(tenant, document_id, taken["task_id"])
+    await calls.embed(tenant, run)
+    await stage(calls, prefix, tenant, run)
+    facts = {"title": mark("title"), "author": mark("author"), "warnings": [mark("warning")]}
+    assert await calls.finish(tenant, run, facts) == "indexed"
+    failed = await calls.begin(tenant, await calls.document(tenant, mark("failed").encode()))
+    failure = (failed.document_id, failed.generation, "index", mark("code"), mark("message"), True)
+    await calls.of(tenant, "ingest.fail_run", *failure)
+    deleted = await calls.document(tenant, mark("deleted").encode())
+    await calls.of(tenant, "ingest.delete_document", deleted)
+    client = "insert into ingest.client_intelligence (client_id, tenant_id, project_id, client_name, industry,"
+    await calls.admin.execute(
+        client + " summary, key_facts, embedding, embedding_model, created_at, updated_at)"
+        " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now())",
+        uuid7(), tenant.tenant_id, project_id, mark("client"), mark("industry"), mark("summary"),
+        f'{{"fact": "{mark("fact")}"}}', halves(), mark("embedder"),
+    )  # fmt: skip
+
+    worker_id, lease_id, task_id, dead = await fill_queue(calls, prefix, tenant)
+    file_id = await calls.admin.fetchval("select file_id from files.file where document_id = $1", document_id)
+    return Filled(
+        tenant=tenant,
+        prefix=prefix,
+        project=mark("project"),
+        project_id=project_id,
+        key_id=key_id,
+        secret_id=secret_id,
+        source_id=source_id,
+        document_id=document_id,
+        deleted_id=deleted,
+        generation=run.generation,
+        ingestion_id=UUID(taken["ingestion_id"]),
+        file_id=file_id,
+        task_id=task_id,
+        dead_task_id=dead,
+        worker_id=worker_id,
+        lease_id=lease_id,
+    )
+
+
+async def stage(calls: DocumentCalls, prefix: str, tenant: Tenant, run: Run) -> None:
+    """One chunk with its vector and its cached embedding."""
+    text, model = prefix + "chunk", prefix + "embedder"
+    digest = hashlib.sha256(text.encode()).digest()
+    await calls.of(
+        tenant,
+        "ingest.stage_chunks",
+        run.document_id,
+        run.generation,
+        model,
+        [0],
+        [uuid7()],
+        [f"{text} {prefix}common {prefix}common"],
+        [3],
+        [0],
+        [9],
+        [1],
+        [1],
+        f'[["{prefix}heading"]]',
+        [digest],
+        [vector()],
+    )
+    await calls.of(tenant, "ingest.keep_embeddings", model, [digest], [halves()], [3])
+
+
+async def fill_queue(calls: DocumentCalls, prefix: str, tenant: Tenant) -> tuple[int, int, int, int]:
+    """A dead letter, an open lease, and tasks that are ready, waiting and parked; ids of worker, lease and tasks."""
+    payload = f'{{"note": "{prefix}payload"}}'
+
+    async def enqueue(**options: object) -> int:
+        return int(await calls.of(tenant, "queues.enqueue", "job", payload, **options))
+
+    worker: int = await calls.runtime.fetchval(
+        "select queues.register_worker('w', array[$1], interval '1 day')", QUEUE
+    )
+    dead = await enqueue()
+    (lease,) = await call(calls.runtime, "queues.claim", worker, QUEUE, 1)
+    await call(
+        calls.runtime,
+        "queues.fail",
+        worker,
+        [lease["lease_id"]],
+        [prefix + "errorcode"],
+        [prefix + "error"],
+        final=[True],
+    )
+    task = await enqueue(unique_key=prefix + "unique", on_duplicate="coalesce")
+    (lease,) = await call(calls.runtime, "queues.claim", worker, QUEUE, 1)
+    assert lease["task_id"] == task
+    await enqueue(unique_key=prefix + "unique", on_duplicate="coalesce")
+    queue_id = await calls.admin.fetchval("select queue_id from queues.queue where queue_name = $1", QUEUE)
+    await call(calls.runtime, "queues.admit", queue_id)
+    return worker, lease["lease_id"], task, dead
+
+
+async def fill_the_rest(admin: Connection, filled: Filled) -> None:
+    """A row in tables the calls above left empty, and a mark in texts they left out: new ones need no change here."""
+    async with admin.transaction():
+        await admin.execute("set local session_replication_role = replica")
+        for table in await tenant_tables(admin):
+            owned = await admin.fetchval(
+                f"select count(*) from {table} where tenant_id = $1", filled.tenant.tenant_id
+            )
+            columns = await admin.fetch(
+                """
+                select a.attname as name, a.atttypid::regtype::text as type, a.attnotnull as required
+                from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped
+                """,
+                table,
+            )
+            if not owned:
+                required = [c for c in columns if c["required"]]
+                values = ", ".join(_literal(filled, c["name"], c["type"]) for c in required)
+                names = ", ".join(c["name"] for c in required)
+                await admin.execute(f"insert into {table} ({names}) values ({values})")
+            for column in columns:
+                if column["type"] == "text" and not column["required"]:
+                    await _mark(admin, table, column["name"], filled)
+
+
+async def _mark(admin: Connection, table: str, column: str, filled: Filled) -> None:
+    try:
+        async with admin.transaction():
+            await admin.execute(
+                f"update {table} set {column} = $2 where tenant_id = $1 and {column} is null",
+                filled.tenant.tenant_id,
+                filled.mark(column.replace("_", "")),
+            )
+    except asyncpg.IntegrityConstraintViolationError:
+        return  # a text that only some rows may have, and those have it
+
+
+def _literal(filled: Filled, name: str, type_: str) -> str:
+    known = {
+        "tenant_id": filled.tenant.tenant_id,
+        "project_id": filled.project_id,
+        "document_id": filled.document_id,
+    }
+    if name in known:
+        return f"'{known[name]}'"
+    samples = {"uuid": str(uuid7()), "text": filled.mark(name.replace("_", "")), "bytea": "x", "jsonb": "{}"}
+    if type_ in samples:
+        return f"'{samples[type_]}'"
+    if type_.startswith(("timestamp", "date")):
+        return "now()"
+    return "'{}'" if type_.endswith("[]") else "1"
+
+
+def vector() -> str:
+    return f"[{','.join(['0.5'] * DIMENSIONS)}]"
+
+
+def halves() -> bytes:
+    return struct.pack(f"<{DIMENSIONS}e", *[0.5] * DIMENSIONS)

@@ -1,0 +1,327 @@
+"""One tenant probes every table, view and function for another's rows; the catalogue says what there is to probe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from penstock.db import Connection
+from penstock.model import uuid7
+from tests.plugins.database import Database
+from tests.security.probe_values import probe_values
+from tests.security.tenants_filled import SCHEMAS, Filled, tenant_tables, two_tenants
+from tests.sql.document_calls import DocumentCalls
+
+ALL_SCHEMAS = [*SCHEMAS, "queues", "internal", "keeping"]
+RUNTIME = "penstock_runtime"
+
+SEES_EVERY_TENANT = {
+    "keeping.due_sweeps": "maintenance of an index outside the database, for all tenants",
+    "keeping.find_key": "a request is whose key it carries; the hash of a key is all that opens it",
+    "keeping.find_tenant": "a delivery names its tenant before any is set; its signature is checked next",
+    "keeping.forget_old": "retention of all tenants; answers a count",
+    "keeping.forget_embeddings": "retention of all tenants; answers a count",
+    "keeping.refresh_statistics": "counts words of all tenants, each under its own; answers a count",
+    "keeping.replaced_blobs": "maintenance of the blob store, for all tenants",
+    "keeping.settle_documents": "looks for stranded documents of all tenants; answers a count",
+    "keeping.sweep_generations": "removes dead generations of all tenants; answers a count",
+    "keeping.tend_vector_indexes": "builds the indexes of all tenants; answers a count",
+    "keeping.unknown_blobs": "maintenance of the blob store, for all tenants",
+}
+"""By design, each with its reason. Whatever else is in `keeping` fails until it stands here."""
+
+SERVES_EVERY_TENANT = {
+    "queues.admit": "decides what is due in a queue, whosever it is",
+    "queues.claim": "a worker works for every tenant",
+    "queues.close_cancelled": "closes what this worker holds",
+    "queues.complete": "closes what this worker holds",
+    "queues.complete_here": "closes what this worker holds",
+    "queues.complete_task": "closes what was dequeued, the same without a worker",
+    "queues.dequeue_next_available_task": "claims, the same without a worker",
+    "queues.extend": "extends what this worker holds",
+    "queues.fail": "closes what this worker holds",
+    "queues.fail_task": "closes what was dequeued, the same without a worker",
+    "queues.holds": "asks about what this worker holds",
+    "queues.maintain": "retention of all tenants; answers counts",
+    "queues.release": "closes what this worker holds",
+    "queues.rescue": "takes from silent workers, whosever the task is",
+    "queues.snooze": "closes what this worker holds",
+    "queues.stop_worker": "gives back what this worker holds",
+}
+"""Calls of workers: they name a worker and a lease, which only that worker knows, and belong to no tenant."""
+
+NAMES_A_TENANT = {"queues.enqueue", "queues.enqueue_many"}
+"""Outside any tenant a producer says whose the task is; inside one it cannot say another's."""
+
+CALLABLE = """
+select n.nspname || '.' || p.proname as name, p.provolatile::text as volatile,
+  coalesce(p.proargnames[1:p.pronargs], '{}') as names,
+  array(select t::regtype::text from unnest(p.proargtypes) with ordinality as u (t, place) order by place) as types,
+  p.pronargdefaults::integer as optional
+from pg_proc p
+join pg_namespace n on n.oid = p.pronamespace
+where n.nspname = any ($1) and has_function_privilege($2, p.oid, 'execute') and p.prokind = 'f'
+order by 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    name: str
+    writes: bool
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    uuids: frozenset[str]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return self.required + self.optional
+
+
+async def callable_by(admin: Connection, role: str) -> list[Function]:
+    functions = []
+    for row in await admin.fetch(CALLABLE, ALL_SCHEMAS, role):
+        names = list(row["names"])
+        split = len(names) - row["optional"]
+        uuids = {name for name, type_ in zip(names, row["types"], strict=True) if type_ == "uuid"}
+        functions.append(
+            Function(
+                row["name"],
+                row["volatile"] == "v",
+                tuple(names[:split]),
+                tuple(names[split:]),
+                frozenset(uuids),
+            )
+        )
+    return functions
+
+
+def value_of(function: Function, parameter: str, values: Mapping[str, Any]) -> Any:
+    for key in (f"{function.name}.{parameter}", parameter):
+        if key in values:
+            return values[key]
+    pytest.fail(
+        f"{function.name} has a parameter {parameter} the probe has no value for: add one to"
+        " tests/security/probe_values.py, the other tenant's id if it can carry one"
+    )
+
+
+def variants(function: Function, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Theirs everywhere, theirs one at a time, and with ids of our own beside theirs."""
+    given = {name: value_of(function, name, values) for name in function.parameters}
+    required = {name: given[name] for name in function.required}
+    plain = {name: given[name] for name in given if name not in function.uuids}
+    fresh = {name: uuid7() for name in function.required if name in function.uuids}
+    found = [required, given, *({**required, name: given[name]} for name in function.optional)]
+    for name in sorted(function.uuids):
+        found += [{**required, **fresh, name: given[name]}, {**plain, **fresh, name: given[name]}]
+    found += [{**required, **fresh}, {**plain, **fresh}]
+    yield from {json.dumps(one, default=str, sort_keys=True): one for one in found}.values()
+
+
+class Probe:
+    """Calls as the runtime login and looks, as the administrator, at what that did to the others."""
+
+    def __init__(self, calls: DocumentCalls, ours: Filled | None, others: list[Filled]) -> None:
+        self.calls = calls
+        self.ours = ours
+        self.others = others
+        self.ids: dict[str, set[str]] = {}
+        self.state = ""
+        self.found: list[str] = []
+
+    async def prepare(self) -> None:
+        for other in self.others:
+            self.ids[other.prefix] = await ids_of(self.calls.admin, other)
+        self.state = await self.digest()
+
+    async def try_all(self, functions: list[Function]) -> int:
+        """Call each function in all its variants; how many calls were answered rather than refused."""
+        answered = 0
+        for function in functions:
+            if function.name in SEES_EVERY_TENANT or function.name in SERVES_EVERY_TENANT:
+                continue
+            values = probe_values(self.others[-1])
+            for arguments in variants(function, values):
+                if self.ours is None and function.name in NAMES_A_TENANT:
+                    arguments.pop("_tenant_id", None)
+                answered += await self.try_one(function, arguments)
+        return answered
+
+    async def try_one(self, function: Function, arguments: dict[str, Any]) -> bool:
+        places = ", ".join(f"{name} => ${n}" for n, name in enumerate(arguments, 1))
+        query = f"select to_jsonb(answer)::text from {function.name}({places}) as answer"
+        tenant = "" if self.ours is None else str(self.ours.tenant.tenant_id)
+        runtime = self.calls.runtime
+        try:
+            async with runtime.transaction():
+                await runtime.execute("select set_config('penstock.tenant_id', $1, true)", tenant)
+                rows = await runtime.fetch(query, *arguments.values())
+            answer, answered = " ".join(row[0] or "" for row in rows), True
+        except asyncpg.PostgresError as error:
+            answer, answered = " ".join(filter(None, (str(error), error.detail, error.hint))), False
+        except asyncpg.DataError as error:
+            pytest.fail(f"the probe's value for {function.name} has the wrong type: {error}")
+        passed = " ".join(str(value) for value in arguments.values())
+        for other in self.others:
+            leaked = {m for m in other.marks_in(answer) if m not in passed}
+            leaked |= {i for i in self.ids[other.prefix] if i in answer and i not in passed}
+            if leaked:
+                self.found.append(f"{function.name}({', '.join(arguments)}) tells {sorted(leaked)}")
+        if function.writes and (state := await self.digest()) != self.state:
+            self.state = state
+            self.found.append(f"{function.name}({', '.join(arguments)}) changed another tenant's rows")
+        return answered
+
+    async def digest(self) -> str:
+        """One figure for all rows of the others."""
+        admin = self.calls.admin
+        tables = await tenant_tables(admin, *SCHEMAS, "queues")
+        theirs = [other.tenant.tenant_id for other in self.others]
+        parts = [
+            f"select md5(string_agg(t::text, ',' order by t::text)) as d from {name} t"
+            " where tenant_id = any ($1)"
+            for name in tables
+        ]
+        parts.append(
+            "select md5(string_agg(r::text, ',' order by r::text)) from queues.ready r"
+            " where r.task_id in (select task_id from queues.task where tenant_id = any ($1))"
+        )
+        query = f"select string_agg(coalesce(d, '-'), ' ') from ({' union all '.join(parts)}) a"
+        return str(await admin.fetchval(query, theirs))
+
+
+async def ids_of(admin: Connection, filled: Filled) -> set[str]:
+    """Every uuid in the tenant's rows."""
+    found: set[UUID] = set()
+    for table in await tenant_tables(admin):
+        columns = await admin.fetch(
+            "select attname from pg_attribute where attrelid = $1::regclass and atttypid = 'uuid'::regtype"
+            " and attnum > 0",
+            table,
+        )
+        for column in columns:
+            rows = await admin.fetch(
+                f"select {column[0]} from {table} where tenant_id = $1", filled.tenant.tenant_id
+            )
+            found |= {row[0] for row in rows if row[0] is not None}
+    return {str(one) for one in found}
+
+
+async def assert_probe_is_bound(runtime: Connection, tenant_id: UUID | None) -> None:
+    """The probe proves nothing as a role that row security does not bind, or as the wrong tenant."""
+    row = await runtime.fetchrow(
+        """
+        select session_user::text as login, current_user::text as acts_as, r.rolsuper, r.rolbypassrls,
+          exists (
+            select from pg_roles o
+            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper', 'service_role')
+              and pg_has_role(session_user, o.oid, 'member')) as owns,
+          nullif(current_setting('penstock.tenant_id', true), '') as tenant
+        from pg_roles r where r.rolname = session_user
+        """
+    )
+    assert row is not None
+    assert (row["login"], row["acts_as"]) == (RUNTIME, RUNTIME)
+    assert (row["rolsuper"], row["rolbypassrls"], row["owns"]) == (False, False, False)
+    assert row["tenant"] == (None if tenant_id is None else str(tenant_id))
+
+
+async def test_no_function_shows_or_changes_anything_of_another_tenant(database: Database) -> None:
+    async with two_tenants(database) as (calls, ours, theirs):
+        async with calls.runtime.transaction():
+            await calls.runtime.execute(
+                "select set_config('penstock.tenant_id', $1, true)", str(ours.tenant.tenant_id)
+            )
+            await assert_probe_is_bound(calls.runtime, ours.tenant.tenant_id)
+        probe = Probe(calls, ours, [theirs])
+        await probe.prepare()
+        answered = await probe.try_all(await callable_by(calls.admin, RUNTIME))
+        assert probe.found == []
+        assert answered > 80, "the probe's values are refused before they reach a row"
+        assert await pointers(calls, ours, probe.ids[theirs.prefix]) == []
+
+
+async def pointers(calls: DocumentCalls, ours: Filled, their_ids: set[str]) -> list[str]:
+    """Rows of ours that now name something of theirs."""
+    found = []
+    for table in await tenant_tables(calls.admin):
+        rows = await calls.admin.fetch(
+            f"select t::text from {table} t where tenant_id = $1", ours.tenant.tenant_id
+        )
+        found += [f"{table}: {row[0]}" for row in rows if any(one in row[0] for one in their_ids)]
+    return found
+
+
+async def test_without_a_tenant_no_function_shows_or_changes_anything_of_any(database: Database) -> None:
+    async with two_tenants(database) as (calls, ours, theirs):
+        await assert_probe_is_bound(calls.runtime, None)
+        probe = Probe(calls, None, [ours, theirs])
+        await probe.prepare()
+        await probe.try_all(await callable_by(calls.admin, RUNTIME))
+        assert probe.found == []
+
+
+async def test_the_probe_finds_a_function_that_leaks(database: Database) -> None:
+    async with two_tenants(database) as (calls, ours, theirs):
+        await calls.admin.execute(
+            """
+            create function ingest.leak(_document_id uuid) returns text language sql security definer as $$
+              select d.title from ingest.document d where d.document_id = _document_id $$;
+            create function ingest.spoil(_document_id uuid) returns void language sql security definer as $$
+              update ingest.document d set title = 'spoilt' where d.document_id = _document_id $$;
+            grant execute on function ingest.leak, ingest.spoil to penstock_runtime;
+            """
+        )
+        probe = Probe(calls, ours, [theirs])
+        await probe.prepare()
+        functions = await callable_by(calls.admin, RUNTIME)
+        await probe.try_all([f for f in functions if f.name in ("ingest.leak", "ingest.spoil")])
+        assert [line.split("(")[0] for line in probe.found] == ["ingest.leak", "ingest.spoil"]
+
+
+async def test_every_tenant_table_holds_rows_of_the_other_tenant(database: Database) -> None:
+    """Otherwise the probe proves nothing about it."""
+    async with two_tenants(database) as (calls, _, theirs):
+        for table in await tenant_tables(calls.admin):
+            owned = await calls.admin.fetchval(
+                f"select count(*) from {table} where tenant_id = $1", theirs.tenant.tenant_id
+            )
+            assert owned > 0, table
+
+
+async def test_no_table_or_view_shows_a_row(database: Database) -> None:
+    async with two_tenants(database) as (calls, ours, _):
+        relations = await calls.admin.fetch(
+            "select c.oid::regclass::text as name from pg_class c"
+            " where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')",
+            ALL_SCHEMAS,
+        )
+        shown = []
+        for relation in relations:
+            if relation["name"] == "internal.test_clock":
+                continue
+            for tenant in ("", str(ours.tenant.tenant_id)):
+                try:
+                    async with calls.runtime.transaction():
+                        await calls.runtime.execute("select set_config('penstock.tenant_id', $1, true)", tenant)
+                        await calls.runtime.fetch(f"select * from {relation['name']}")
+                    shown.append(relation["name"])
+                except asyncpg.InsufficientPrivilegeError:
+                    continue
+        assert len(relations) > 40
+        assert shown == []
+
+
+async def test_what_sees_every_tenant_is_listed_with_its_reason(database: Database) -> None:
+    async with database.connect("admin") as admin:
+        functions = {function.name for function in await callable_by(admin, RUNTIME)}
+    keeping = {name for name in functions if name.startswith("keeping.")}
+    assert keeping - set(SEES_EVERY_TENANT) == set(), "list it in SEES_EVERY_TENANT with its reason, or move it"
+    assert set(SERVES_EVERY_TENANT) - functions == set(), "listed, but there is no such function any more"

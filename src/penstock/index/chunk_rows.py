@@ -1,4 +1,4 @@
-"""The part of the index that is the same for all: chunk rows and postings in Postgres, written and removed."""
+"""What every index keeps in Postgres: chunk rows and postings, written and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index inside Postgres, by pgvector: exact for a tenant up to a number of chunks, HNSW of its own above."""
+"""The index inside Postgres, by pgvector: exact for small tenants, an HNSW index for each large one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PgvectorIndex:
     async def stage(
         self,
         tenant_id: TenantId,
-        project_id: ProjectId,  # noqa: ARG002  # the document's row knows it
+        project_id: ProjectId,
         document_id: DocumentId,
         generation: int,
         chunks: Sequence[Chunk],
@@ -50,10 +50,10 @@ class PgvectorIndex:
                 pass  # each step is a transaction of its own
         await tend_counts(self._tenants)
         async with self._tenants.everyone() as connection:
-            await connection.execute(TEND, self._exact_search_chunks, timeout=None)
+            await connection.execute(TEND, self._exact_search_chunks)
 
-    async def gather(self, tenant_id: TenantId, query: IndexQuery) -> Gathered:  # noqa: ARG002  # nothing lies outside
-        return Gathered()
+    async def gather(self, tenant_id: TenantId, query: IndexQuery) -> Gathered:
+        return Gathered()  # nothing lies outside the database
 
     async def close(self) -> None:
         """The pool belongs to whoever gave it."""

@@ -21,7 +21,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """What is looked for: text, vectors or both, in these projects, within a filter of ingest.document_filter()."""
+    """What is looked for in these projects, within a filter that ingest.document_filter() reads."""
 
     text: str | None
     probes: Sequence[Probe]
@@ -55,7 +55,7 @@ class Gathered:
 
 
 class Index(Protocol):
-    """Chunk rows and postings lie in Postgres whichever index it is; where the vectors lie is its own business."""
+    """Chunk rows and postings always lie in Postgres; where the vectors lie is the index's own business."""
 
     async def stage(
         self,

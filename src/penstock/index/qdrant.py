@@ -1,4 +1,4 @@
-"""The index whose vectors lie in Qdrant: a collection for a tenant and project, dense and sparse; rows stay in Postgres."""
+"""The index whose vectors lie in Qdrant, in a collection for a tenant and project; rows stay in Postgres."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PAYLOAD_INDEXES = {
 
 
 class QdrantIndex:
-    """Writes the new generation, lets the document's row flip, marks the old later and removes it after a day."""
+    """Writes a new generation, lets the document's row flip, marks the old one and removes it a day later."""
 
     def __init__(self, client: AsyncQdrantClient, tenants: TenantPool, *, is_local: bool) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""How chunks look in Qdrant: names of collections, points with a dense and a sparse vector, payloads and filters."""
+"""How chunks look in Qdrant: collections, points with a dense and a sparse vector, payloads and filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a search: embeds the query in the models in use, lets the index and the database look, and tells what they found."""
+"""Runs a search: embeds the query in the models in use, and lets the index and the database look."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Search:
         )
 
     async def _probes(self, projects: Sequence[Record], text: str) -> list[Probe]:
-        """One vector a model. A project that changes its embedder may flip while we embed, so its next one counts."""
+        """One vector a model. A project may flip to its next embedder meanwhile, so that one counts too."""
         names = {project[column] for project in projects for column in ("embedder", "next_embedder")} - {None}
         found: dict[str, Embedder] = {}
         for name in sorted(names):

@@ -1,5 +1,5 @@
--- pgvector where the server has it, the tables that need it, the trigger that indexes clients, and what the keeper
--- may call of the owner's. Comes before row_security.sql, which guards the tables made here.
+-- pgvector where the server has it, the tables that need it, the trigger that indexes clients, and who may call what
+-- of the index. Comes before row_security.sql, which guards the tables made here.
 do $vector$
 declare
   v_schema name;
@@ -32,8 +32,32 @@ after insert or update on ingest.client_intelligence
 for each row execute function ingest.index_client();
 
 grant execute on function
-  ingest.create_vector_tables(),
-  ingest.build_vector_index(uuid, text, integer),
-  ingest.drop_vector_index(uuid, text),
-  ingest.remove_generation(uuid, uuid, integer)
+  ingest.search,
+  ingest.search_models,
+  ingest.candidate_documents,
+  ingest.query_terms,
+  ingest.live_hits
+to penstock_api, worker_service_user, service_role;
+
+grant execute on function
+  ingest.stage_chunks,
+  ingest.chunk_weights,
+  ingest.drop_generation,
+  ingest.erase_chunks,
+  ingest.cached_embeddings,
+  ingest.keep_embeddings,
+  keeping.refresh_statistics,
+  keeping.sweep_generations,
+  keeping.due_sweeps,
+  keeping.note_marked,
+  keeping.forget_embeddings,
+  keeping.tend_vector_indexes
+to worker_service_user;
+
+grant execute on function
+  ingest.vector_schema,
+  ingest.create_vector_tables,
+  ingest.build_vector_index,
+  ingest.drop_vector_index,
+  ingest.remove_generation
 to penstock_keeper;

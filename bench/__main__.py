@@ -1,4 +1,4 @@
-"""`python -m bench`: measure every workload on one server, write the results, judge them."""
+"""`python -m bench`: measure every workload of the queue on one server, write the results, judge them."""
 
 from __future__ import annotations
 
@@ -121,5 +121,14 @@ async def describe(room: Room, names: Sequence[str]) -> Mapping[str, object]:
     }
 
 
+def main() -> int:
+    """`python -m bench documents …` is the benchmark of documents, with options of its own."""
+    if sys.argv[1:2] == ["documents"]:
+        from bench.documents.__main__ import main as measure_documents
+
+        return measure_documents(sys.argv[2:])
+    return asyncio.run(run(arguments()))
+
+
 if __name__ == "__main__":
-    sys.exit(asyncio.run(run(arguments())))
+    sys.exit(main())

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.job import Figures
-from bench.workloads import Verdict, Workload
+from bench.workloads import Judged, Verdict
 
 RESULTS = Path(__file__).parent / "results"
 Facts = Mapping[str, object]
@@ -17,7 +17,7 @@ Facts = Mapping[str, object]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outcome:
-    workload: Workload
+    workload: Judged
     rounds: Mapping[str, Sequence[Figures]]
 
     @property

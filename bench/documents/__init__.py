@@ -1,1 +1,1 @@
-"""Measures documents on their way in: ingest, again, after an edit, large, in a burst, by HTTP, and a peer beside."""
+"""Measures documents on their way in, beside the bare work and a peer."""

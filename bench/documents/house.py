@@ -49,7 +49,9 @@ class House:
     embedders: CountedEmbedders
     admin: Connection
 
-    async def take_in(self, papers: Sequence[Paper], metadata: Sequence[Mapping[str, Any]] = ()) -> list[Taken]:
+    async def take_in(
+        self, papers: Sequence[Paper], metadata: Sequence[Mapping[str, Any]] = ()
+    ) -> list[Taken]:
         """All papers in their order, some at a time."""
         room = asyncio.Semaphore(AT_ONCE)
 
@@ -74,9 +76,9 @@ class House:
 
 
 @contextlib.asynccontextmanager
-async def house(job: Job) -> AsyncIterator[House]:
+async def house(job: Job, **settings: Any) -> AsyncIterator[House]:
     """The whole product; the worker runs."""
-    product = Product(job.settings())
+    product = Product(job.settings(**settings))
     async with product, admin(job.place) as connection:
         tenant_id, _ = await make_tenant(job.place, product.settings)
         embedders = CountedEmbedders(product.embedders)

@@ -1,4 +1,4 @@
-"""A mixed corpus into an empty index, the same corpus again, and again by force; the bare loop and a peer beside."""
+"""A mixed corpus into an empty index, the same again, and again by force, beside the bare loop and a peer."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ async def penstock(job: Job) -> Figures:
         await here.take_in(papers)
         await here.settled()
         chunks = await here.chunk_count()
-        figures = first_time(
-            len(papers), perf_counter() - started, chunks, here.embedders.taken().texts
-        )
+        figures = first_time(len(papers), perf_counter() - started, chunks, here.embedders.taken().texts)
 
         started = perf_counter()
         taken = await here.take_in(papers)
@@ -69,7 +67,9 @@ def first_time(documents: int, seconds: float, chunks: int, texts: int) -> Figur
         "chunks": chunks,
         "texts": texts,
         "texts_per_second": texts / seconds,
-        **dict.fromkeys(("again_seconds", "again_texts", "again_chunks", "forced_seconds", "forced_texts"), 0.0),
+        **dict.fromkeys(
+            ("again_seconds", "again_texts", "again_chunks", "forced_seconds", "forced_texts"), 0.0
+        ),
     }
 
 

@@ -1,9 +1,9 @@
-"""The peer: LlamaIndex's ingestion pipeline into its pgvector store, with our parsers and our model behind it."""
+"""The peer: LlamaIndex's ingestion pipeline into its pgvector store, with our parsers and our model."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,7 +22,12 @@ from penstock.pipeline.chunk.plan import ChunkPlan
 from penstock.pipeline.chunk.tokens import counter
 from penstock.pipeline.embed.batcher import Batcher
 
-HNSW = {"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 40, "hnsw_dist_method": "vector_cosine_ops"}
+HNSW = {
+    "hnsw_m": 16,
+    "hnsw_ef_construction": 64,
+    "hnsw_ef_search": 40,
+    "hnsw_dist_method": "vector_cosine_ops",
+}
 """As its documentation sets them."""
 
 
@@ -67,7 +72,9 @@ class SameModel(BaseEmbedding):
 class Peer:
     """A pipeline on one table; `docstore` is what its documentation calls document management."""
 
-    def __init__(self, store: PGVectorStore, batcher: Batcher, plan: ChunkPlan, *, with_docstore: bool) -> None:
+    def __init__(
+        self, store: PGVectorStore, batcher: Batcher, plan: ChunkPlan, *, with_docstore: bool
+    ) -> None:
         self.store = store
         self.model = SameModel(batcher)
         self._plan = plan
@@ -76,7 +83,9 @@ class Peer:
     async def ingest(self, texts: Mapping[str, str]) -> None:
         """As a script does that is run again: a new pipeline each time, over what was kept."""
         documents = [
-            Document(text=text, id_=name, metadata={"filename": name}, excluded_embed_metadata_keys=["filename"])
+            Document(
+                text=text, id_=name, metadata={"filename": name}, excluded_embed_metadata_keys=["filename"]
+            )
             for name, text in texts.items()
         ]
         counts = counter(self._plan.tokenizer)
@@ -96,7 +105,9 @@ class Peer:
 
 
 @contextlib.asynccontextmanager
-async def table(url: str, dimensions: int, hnsw: Mapping[str, Any] | None = None) -> AsyncIterator[PGVectorStore]:
+async def table(
+    url: str, dimensions: int, hnsw: Mapping[str, Any] | None = None
+) -> AsyncIterator[PGVectorStore]:
     """Its store on the same server, in a database of its own."""
     store = PGVectorStore(
         connection_string=_address(url, "psycopg2"),
@@ -122,7 +133,3 @@ def _address(url: str, driver: str) -> str:
 def floats(vector: Vector) -> list[float]:
     found: list[float] = np.frombuffer(vector, dtype="<f2").astype(np.float32).tolist()
     return found
-
-
-def matrix(vectors: Sequence[Vector]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    return np.frombuffer(b"".join(vectors), dtype="<f2").astype(np.float32).reshape(len(vectors), -1)

@@ -15,7 +15,7 @@ from penstock.testing.papers import Piece, docx, eml, html, pdf
 
 CREATED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LENGTHS = (3, 1, 8, 5, 2, 20, 12, 40, 4, 6)
-"""Paragraphs of the documents in turn; the cycle of kinds has another length, so every kind has every size."""
+"""Paragraphs of the documents in turn; there are seven kinds, so each kind comes in every size."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -50,8 +50,8 @@ class Job:
     sizes: Sizes
     embedder: str = "minilm"
 
-    def settings(self) -> Settings:
-        return self.place.settings(embedder=self.embedder)
+    def settings(self, **chosen: Any) -> Settings:
+        return self.place.settings(embedder=self.embedder, **chosen)
 
     def dump(self) -> str:
         return json.dumps(dataclasses.asdict(self))

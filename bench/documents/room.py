@@ -1,4 +1,4 @@
-"""The room documents are measured in: a fresh migrated database for each case, and children with a time limit."""
+"""The room documents are measured in: a fresh migrated database for each case, and processes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 
 from bench.documents.place import Job, Place
 from bench.documents.sizes import Sizes
@@ -51,8 +52,14 @@ class DocumentRoom:
     async def run(self, role: str, embedder: str = "minilm") -> Figures:
         """The figures of a child that has a place to itself."""
         async with self.place() as place:
-            words = (sys.executable, "-m", "bench.documents.child", role, Job(place, self.sizes, embedder).dump())
-            async with running(role, words, {}, self.sizes.child_timeout) as child:
+            words = (
+                sys.executable,
+                "-m",
+                "bench.documents.child",
+                role,
+                Job(place, self.sizes, embedder).dump(),
+            )
+            async with running(role, words, self.sizes.child_timeout, cwd=ROOT) as child:
                 return await child.figures()
 
     async def _make_template(self) -> None:
@@ -78,13 +85,13 @@ class DocumentRoom:
 
 @contextlib.asynccontextmanager
 async def running(
-    label: str, words: Sequence[str], variables: Mapping[str, str], timeout: float
+    label: str, words: Sequence[str], timeout: float, *, cwd: Path, variables: Mapping[str, str] | None = None
 ) -> AsyncIterator[Child]:
     """A process for the block, ended by SIGTERM and, if need be, killed."""
     with tempfile.TemporaryFile() as errors:
         process = await asyncio.create_subprocess_exec(
             *words, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=errors,
-            cwd=ROOT, env={**os.environ, **variables},
+            cwd=cwd, env={**os.environ, **(variables or {})},
         )  # fmt: skip
         try:
             yield Child(label, process, errors, timeout)

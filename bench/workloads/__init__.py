@@ -33,17 +33,25 @@ class Verdict:
         return self.measured >= self.required if self.at_least else self.measured <= self.required
 
 
-class Workload(Protocol):
-    name: str
-    title: str
-    columns: tuple[Column, ...]
+class Judged(Protocol):
+    """What a report needs of a workload, wherever it was measured."""
 
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The first one leads."""
+
+    def judge(self, medians: Medians) -> list[Verdict]: ...
+
+
+class Workload(Judged, Protocol):
     def cases(self, systems: Sequence[str]) -> list[str]:
         """What is measured side by side in every round."""
 
     async def measure(self, room: Room, case: str) -> Figures: ...
-
-    def judge(self, medians: Medians) -> list[Verdict]: ...
 
 
 def ratio(medians: Medians, key: str, over: str, under: str) -> float | None:

@@ -1,4 +1,4 @@
-"""A running API for a test: real Postgres, real HTTP on loopback, a tenant with a key, and a worker on demand."""
+"""A running API for a test: real Postgres, real HTTP on loopback, a tenant with a key, and a worker."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from penstock.db.tenancy import TenantPool
 from penstock.product import Product
 from penstock.settings import Settings
 from tests.plugins.database import Database
+from tests.plugins.documents import settings_for
 from tests.plugins.workers import working
 
 TEXT = "The penstock lets water into the mill.\n\nIt opens at dawn and closes at dusk.\n"
@@ -55,26 +56,13 @@ class House:
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
         """With a worker that takes documents through."""
-        async with working(self.product.app):
+        async with working(self.product.app, self.product.queues):
             yield
 
 
 @asynccontextmanager
 async def house(database: Database, folder: Path, **settings: Any) -> AsyncIterator[House]:
-    chosen = Settings(
-        **{
-            "database_url": database.runtime_url,
-            "operator_url": database.operator_url,
-            "admin_url": database.admin_url,
-            "data_dir": folder / "data",
-            "beat_seconds": 0.5,
-            "lease_seconds": 5.0,
-            "grace_seconds": 5.0,
-            "parse_processes": 1,
-            "allow_private_addresses": True,
-            **settings,
-        }
-    )
+    chosen = settings_for(database, folder / "data", **settings)
     async with Product(chosen) as product:
         tenant, key = await make_tenant(database, chosen, "acme")
         with listen("127.0.0.1", 0) as listening:

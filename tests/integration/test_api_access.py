@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
-
-import pytest
 
 from penstock.accounts import Scope
 from tests.integration.api_house import TEXT, assert_problem, form, house
 from tests.plugins.database import Database
+
+if TYPE_CHECKING:
+    import pytest
 
 UPLOAD = "/v1/documents/upload"
 

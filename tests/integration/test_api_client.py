@@ -1,4 +1,4 @@
-"""The typed client against the real API: results are types, refusals are errors, and nothing is done twice."""
+"""The typed client against the real API: results are types, refusals errors, and nothing is done twice."""
 
 from __future__ import annotations
 

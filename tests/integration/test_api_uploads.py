@@ -1,4 +1,4 @@
-"""Uploads over real HTTP: streamed, taken in once, refused in words, and gone without a trace when cut off."""
+"""Uploads over real HTTP: streamed, taken in once, refused in words, gone without a trace when cut off."""
 
 from __future__ import annotations
 
@@ -132,8 +132,6 @@ async def test_too_large_is_refused_while_it_streams(database: Database, tmp_pat
         writer.transport.abort()
 
         async with there.client(key) as client:
-            announced = {"Content-Type": "multipart/form-data; boundary=XX", "Content-Length": str(10**12)}
-            assert_problem(await client.post(UPLOAD, content=b"x", headers=announced), 413, "file")
             assert_problem(await client.post(UPLOAD, files=form(b"x" * 150_000)), 413, "file")
         assert await there.count("ingest.document") == 0
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-import httpx2
 import pytest
 
 from penstock.net.webhooks import sign
 from tests.integration.api_house import TEXT, assert_problem, house
 from tests.plugins.database import Database
+
+if TYPE_CHECKING:
+    import httpx2
 
 BODY = TEXT.encode()
 

@@ -156,16 +156,16 @@ def test_xlsx_is_a_table_under_each_sheets_name(parse: Parse) -> None:
     assert parsed.title == "Book"
 
 
-def test_a_spreadsheet_of_200_000_cells_is_read_whole(parse: Parse) -> None:
+def test_a_spreadsheet_of_120_000_cells_is_read_whole(parse: Parse) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Long")
-    for number in range(20_000):
+    for number in range(12_000):
         sheet.append([f"r{number}", *range(9)])
     held = io.BytesIO()
     book.save(held)
     text = parse(held.getvalue(), "long.xlsx").text
-    assert text.count("\n") == 20_002
-    assert "| r19999 | 0 |" in text
+    assert text.count("\n") == 12_002
+    assert "| r11999 | 0 |" in text
 
 
 REPORT = papers.pdf("The Report", [[PROSE]])

@@ -63,6 +63,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
     hits += f' "model": "{theirs.mark("embedder")}", "score": 1}}]'
     search = {
         "_filter": "{}",
+        "_hits": hits,
         "_near": hits,
         "_matched": hits,
         "_mode": "index",
@@ -89,6 +90,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_metadata": '{"probe": 1}',
         "_source_metadata": '{"probe": 1}',
         "_changes": '{"name": "probe"}',
+        "accounts.set_tenant._changes": f'{{"webhook_secret_id": "{theirs.secret_id}"}}',
         "_body": "{}",
         "_size_bytes": 7,
         "_extension": "txt",

@@ -15,7 +15,7 @@ import asyncpg
 from penstock.db import Connection
 from penstock.model import uuid7
 from tests.plugins.database import Database
-from tests.sql.document_calls import DocumentCalls, Run, Tenant, call, declare, document_calls
+from tests.sql.document_calls import DocumentCalls, Run, Tenant, call, document_calls, tenant_transaction
 
 SCHEMAS = ("accounts", "files", "ingest", "vault")
 QUEUE = "probe"
@@ -27,6 +27,13 @@ from pg_class c
 join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
 where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p') and not c.relispartition
 order by 1
+"""
+
+CLIENT = """
+insert into ingest.client_intelligence (
+  client_id, tenant_id, project_id, client_name, industry, summary, key_facts, embedding, embedding_model,
+  created_at, updated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now())
 """
 
 
@@ -72,7 +79,6 @@ async def two_tenants(database: Database) -> AsyncIterator[tuple[DocumentCalls, 
     """Ours and theirs, filled alike."""
     async with document_calls(database) as calls:
         await call(calls.runtime, "queues.put_task_type", "job", queue=QUEUE)
-        await declare(calls.runtime)
         ours, theirs = await fill(calls, "canarya"), await fill(calls, "canaryb")
         for number in range(2):
             await call(calls.runtime, "keeping.refresh_statistics", 10)
@@ -136,13 +142,11 @@ async def fill(calls: DocumentCalls, prefix: str) -> Filled:
     await calls.of(tenant, "ingest.fail_run", *failure)
     deleted = await calls.document(tenant, mark("deleted").encode())
     await calls.of(tenant, "ingest.delete_document", deleted)
-    client = "insert into ingest.client_intelligence (client_id, tenant_id, project_id, client_name, industry,"
-    await calls.admin.execute(
-        client + " summary, key_facts, embedding, embedding_model, created_at, updated_at)"
-        " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now())",
-        uuid7(), tenant.tenant_id, project_id, mark("client"), mark("industry"), mark("summary"),
-        f'{{"fact": "{mark("fact")}"}}', halves(), mark("embedder"),
-    )  # fmt: skip
+    async with tenant_transaction(calls.admin, tenant):
+        await calls.admin.execute(
+            CLIENT, uuid7(), tenant.tenant_id, project_id, mark("client"), mark("industry"), mark("summary"),
+            f'{{"fact": "{mark("fact")}"}}', halves(), mark("embedder"),
+        )  # fmt: skip
 
     worker_id, lease_id, task_id, dead = await fill_queue(calls, prefix, tenant)
     file_id = await calls.admin.fetchval("select file_id from files.file where document_id = $1", document_id)

@@ -76,6 +76,15 @@ class DocumentCalls:
         async with tenant_transaction(self.runtime, tenant):
             return await call(self.runtime, function, *args, **named)
 
+    async def secret(self, tenant: Tenant) -> UUID:
+        """A sealed secret of the tenant; what is sealed does not matter here."""
+        return UUID(str(await self.of(tenant, "vault.put_secret", uuid7(), "tests", b"c", b"n", b"w", b"k", "1")))
+
+    async def webhook(self, tenant: Tenant) -> UUID:
+        """The tenant's webhook source."""
+        made = await self.of(tenant, "ingest.put_webhook_source", uuid7(), await self.secret(tenant))
+        return UUID(made["source_id"])
+
     async def take_in(self, tenant: Tenant, content: bytes, **named: object) -> dict[str, Any]:
         """Take a document in without a blob, as Intake does with one."""
         named = {"uploaded_by": None if "source_id" in named else "tests", "project": "default"} | named

@@ -215,7 +215,7 @@ async def test_of_two_requests_at_once_one_goes_on(database: Database) -> None:
 async def test_replies_and_deliveries_are_forgotten_in_time(database: Database) -> None:
     async with document_calls(database) as calls:
         acme = await calls.create_tenant("acme")
-        source = UUID((await calls.of(acme, "ingest.put_webhook_source", uuid7(), uuid7()))["source_id"])
+        source = await calls.webhook(acme)
         await calls.of(acme, "accounts.begin_reply", KEY, REQUEST)
         assert await calls.of(acme, "ingest.note_webhook", source, KEY) is True
         forgotten = []
@@ -228,7 +228,7 @@ async def test_replies_and_deliveries_are_forgotten_in_time(database: Database) 
 async def test_a_webhook_rotates_two_secrets_and_names_the_dropped(database: Database) -> None:
     async with document_calls(database) as calls:
         acme = await calls.create_tenant("acme")
-        secrets = [uuid7() for _ in range(4)]
+        secrets = [await calls.secret(acme) for _ in range(4)]
         answers = [await calls.of(acme, "ingest.put_webhook_source", uuid7(), secret) for secret in secrets]
         assert len({answer["source_id"] for answer in answers}) == 1
         first, second, third, fourth = (str(secret) for secret in secrets)
@@ -241,7 +241,7 @@ async def test_a_webhook_rotates_two_secrets_and_names_the_dropped(database: Dat
 async def test_a_delivery_is_noted_once_and_only_by_the_sources_tenant(database: Database) -> None:
     async with document_calls(database) as calls:
         acme, other = await calls.create_tenant("acme"), await calls.create_tenant("other")
-        source = UUID((await calls.of(acme, "ingest.put_webhook_source", uuid7(), uuid7()))["source_id"])
+        source = await calls.webhook(acme)
         assert await refused(calls, other, "ingest.note_webhook", source, KEY) == "PS013"
         assert await calls.of(acme, "ingest.note_webhook", source, KEY) is True
         assert await calls.of(acme, "ingest.note_webhook", source, KEY) is False

@@ -125,7 +125,7 @@ async def test_an_ingestion_says_where_it_came_from_when_it_ended_and_why(
 ) -> None:
     async with document_calls(database) as calls:
         tenant = await calls.create_tenant("acme")
-        await calls.of(tenant, "ingest.put_webhook_source", uuid7(), uuid7())
+        await calls.webhook(tenant)
         document = await calls.document(tenant)
         with pytest.raises(asyncpg.CheckViolationError) as refused:
             await calls.admin.execute(f"update ingest.ingestion set {change} where document_id = $1", document)
@@ -136,12 +136,12 @@ async def test_an_ingestion_says_where_it_came_from_when_it_ended_and_why(
 async def test_an_intake_of_no_origin_or_two_is_refused(database: Database, both: bool) -> None:
     async with document_calls(database) as calls:
         tenant = await calls.create_tenant("acme")
-        source = (await calls.of(tenant, "ingest.put_webhook_source", uuid7(), uuid7()))["source_id"]
+        source = await calls.webhook(tenant)
         with pytest.raises(asyncpg.PostgresError) as refused:
             await calls.take_in(
                 tenant,
                 b"one",
-                source_id=UUID(source) if both else None,
+                source_id=source if both else None,
                 uploaded_by="tests" if both else None,
             )
         assert refusal(refused) == "PS005"

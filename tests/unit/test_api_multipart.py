@@ -1,4 +1,4 @@
-"""An upload form is read as it arrives, in pieces of any size, and every way it can be broken has its answer."""
+"""An upload form is read as it arrives, in pieces of any size; each way to be broken has its answer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Tenants, their projects, their keys, and what embedding costs them."""
 
 from penstock.accounts.accounts import Accounts
+from penstock.accounts.completion_webhook import CompletionWebhook, CompletionWebhooks
 from penstock.accounts.replies import KeptReplies, Reply
 from penstock.accounts.rows import ApiKey, Caller, NewKey, Project, Scope, Tenant, Usage
 
@@ -8,6 +9,8 @@ __all__ = [
     "Accounts",
     "ApiKey",
     "Caller",
+    "CompletionWebhook",
+    "CompletionWebhooks",
     "KeptReplies",
     "NewKey",
     "Project",

@@ -10,12 +10,13 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from penstock.accounts import ApiKey, NewKey, Scope, Usage
+from penstock.accounts import ApiKey, Caller, NewKey, Scope, Usage
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import product_of
 from penstock.api.json_values import Body, Text
 from penstock.api.parameters import Admin, Reader
-from penstock.errors import InvalidArgument
+from penstock.errors import Conflict, InvalidArgument, NotFound
+from penstock.intake.webhook_sources import WebhookSecret
 from penstock.model import KeyId
 
 router = APIRouter(route_class=GuardedRoute, tags=["Account"], prefix="/v1")
@@ -39,6 +40,30 @@ class MonthlyUsage(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     items: list[Usage]
+
+
+class WebhookWanted(Body):
+    url: Annotated[Text, Field(min_length=1, max_length=2_000)] | None
+    secret: Annotated[Text, Field(max_length=200)] | None = Field(default=None, repr=False)
+
+
+class WebhookSet(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    url: str | None
+    secret: str | None = Field(repr=False)
+
+
+class SourceWanted(Body):
+    project: Annotated[Text, Field(min_length=1, max_length=63)] = "default"
+
+
+class SourceSecret(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    source_id: UUID
+    secret: str = Field(repr=False)
+    path: str
 
 
 @router.post("/keys", status_code=201, operation_id="createKey")
@@ -70,6 +95,42 @@ async def usage(
     """Show what embedding cost this tenant."""
     items = await product_of(request).accounts.usage(caller.tenant_id, _first_day(month))
     return MonthlyUsage(items=items)
+
+
+@router.put("/webhook", operation_id="setCompletionWebhook")
+async def set_completion_webhook(request: Request, caller: Admin, body: WebhookWanted) -> WebhookSet:
+    """Say where to tell of finished documents; its secret is shown this once. No address: nobody is told."""
+    put = await product_of(request).completion_webhooks.put(caller.tenant_id, body.url, body.secret)
+    return WebhookSet(url=put.url, secret=put.secret)
+
+
+@router.post("/sources/webhook", status_code=201, operation_id="createWebhookSource")
+async def create_webhook_source(
+    request: Request, caller: Admin, body: SourceWanted | None = None
+) -> SourceSecret:
+    """Make the tenant's webhook, to which others send documents; its secret is shown this once."""
+    webhooks = product_of(request).webhooks
+    try:
+        await webhooks.find(caller.tenant_id)
+    except NotFound:
+        made = await webhooks.rotate(caller.tenant_id, (body or SourceWanted()).project)
+    else:
+        raise Conflict(
+            "the tenant has a webhook already", "source", "Rotate it: POST /v1/sources/webhook/rotate"
+        )
+    return _told(caller, made)
+
+
+@router.post("/sources/webhook/rotate", operation_id="rotateWebhookSource")
+async def rotate_webhook_source(request: Request, caller: Admin) -> SourceSecret:
+    """Give the webhook a new secret; the one before stays good until the next rotation."""
+    webhooks = product_of(request).webhooks
+    source = await webhooks.find(caller.tenant_id)
+    return _told(caller, await webhooks.rotate(caller.tenant_id, source.project_id))
+
+
+def _told(caller: Caller, made: WebhookSecret) -> SourceSecret:
+    return SourceSecret(source_id=made.source_id, secret=made.secret, path=f"/webhook/{caller.tenant_slug}")
 
 
 def _first_day(month: str | None) -> date | None:

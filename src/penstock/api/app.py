@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp
+from starlette.routing import Route
 
 from penstock.api import (
     account,
@@ -26,6 +27,7 @@ from penstock.api import (
     webhook_intake,
 )
 from penstock.api.envelope import Envelope
+from penstock.api.identity import admit
 from penstock.api.lingering import Lingering
 from penstock.api.problem import KINDS, MEDIA_TYPE, Problem, answer
 from penstock.api.rate_limit import RateLimit
@@ -62,12 +64,8 @@ def create_app(
     *,
     opens: bool = False,
     metrics: Metrics | None = None,
-    mounts: Mapping[str, ASGIApp] | None = None,
 ) -> FastAPI:
-    """The API over a product that is open; with `opens` the API itself opens and closes it.
-
-    `mounts` puts other ASGI apps under paths of this one.
-    """
+    """The API over a product that is open; with `opens` the API itself opens and closes it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -103,8 +101,8 @@ def create_app(
         docs_page.router,
     ):
         app.include_router(room)
-    for path, mounted in (mounts or {}).items():
-        app.mount(path, mounted)
+    # By name: the rooms api and mcp do not import each other, and here one only gives the other a path.
+    app.router.routes.append(Route("/mcp", import_module("penstock.mcp").http_app(product, admit=admit)))
     for error in (PenstockError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _refuse)
     app.add_middleware(Envelope, counts=counts)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from fastapi import Request
 from starlette.requests import ClientDisconnect
 
 from penstock.api.problem import HttpRefused
 from penstock.errors import TooLarge
+
+if TYPE_CHECKING:
+    from fastapi import Request
 
 JSON_BYTES: Final = 1_048_576
 _PATIENCE_SECONDS: Final = 30.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 from uuid import UUID
@@ -39,7 +40,7 @@ class Queued(BaseModel):
 class Ingestions(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    items: list[Ingestion]
+    items: Sequence[Ingestion]
 
 
 @router.get("", operation_id="listDocuments")

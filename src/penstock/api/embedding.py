@@ -54,7 +54,7 @@ async def embed(request: Request) -> Embeddings:
         raise HttpRefused("unauthorized", "The shared secret is not this one", field=SECRET_HEADER)
     refuse_other_than_json(request)
     asked = Texts.model_validate_json(await read_whole(request, _BODY_BYTES, what="texts"))
-    embedder = await product.embedders.get(product.settings.embedder)
+    embedder = await product.embedders.embedder(product.settings.embedder)
     vectors: list[list[float]] = []
     for start in range(0, len(asked.texts), embedder.batch_size):
         made = await embedder.embed(asked.texts[start : start + embedder.batch_size])

@@ -1,4 +1,4 @@
-"""The header Idempotency-Key: the first answer is kept and given again, whatever happens to the connection."""
+"""The header Idempotency-Key: the first answer is kept and given again, however often it is asked for."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 
 from penstock.accounts import Caller, Reply
 from penstock.api.identity import product_of
 from penstock.api.problem import HttpRefused
 from penstock.errors import Conflict, InvalidArgument
+
+if TYPE_CHECKING:
+    from fastapi import Request, Response
 
 _KEY: Final = re.compile(r"[!-~]{1,255}")
 _REPLAYED: Final = {"Idempotent-Replayed": "true"}

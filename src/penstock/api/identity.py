@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import Request
+from fastapi import Request  # noqa: TC002 - FastAPI reads the annotations of Needs at run time
 
 from penstock.accounts import Caller, Scope
 from penstock.api.problem import HttpRefused
@@ -29,16 +29,19 @@ def caller_of(request: Request) -> Caller:
 
 async def identify(request: Request) -> Caller:
     """Read the key, count the request against its tenant's allowance, and remember who it is."""
-    product = product_of(request)
-    caller = await product.accounts.authenticate(_key(request))
-    limits: RateLimit = request.app.state.rate_limit
-    allowance = limits.take(
-        caller.tenant_id, caller.requests_per_minute or product.settings.requests_per_minute
-    )
-    request.state.rate_headers = allowance.headers()
-    refuse_over(allowance)
+    caller = await product_of(request).accounts.authenticate(_key(request))
+    admit(request, caller)
     request.state.caller = caller
     return caller
+
+
+def admit(request: Request, caller: Caller) -> None:
+    """Count a request against the tenant's allowance; raises when that is used up."""
+    limits: RateLimit = request.app.state.rate_limit
+    per_minute = caller.requests_per_minute or product_of(request).settings.requests_per_minute
+    allowance = limits.take(caller.tenant_id, per_minute)
+    request.state.rate_headers = allowance.headers()
+    refuse_over(allowance)
 
 
 class Needs:

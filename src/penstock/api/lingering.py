@@ -1,4 +1,4 @@
-"""Ends a refused upload: the answer first, then a little patience with what still comes, then the connection."""
+"""Ends a refused upload: the answer first, then a little patience with what still comes, then the line."""
 
 from __future__ import annotations
 

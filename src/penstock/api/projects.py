@@ -93,9 +93,12 @@ async def reindex(
 ) -> Any:
     """Index all documents of a project again, in the background; or only estimate what that would cost."""
     asked = body or Reindex()
-    documents = product_of(request).documents
+    product = product_of(request)
+    project = await product.accounts.show_project(caller.tenant_id, slug)
+    # Also without an estimate: a model that is not there must be refused now and not by every document.
+    embedder = await product.embedders.embedder(asked.embedder or project.embedder)
     if asked.estimate:
-        estimate = await documents.estimate(caller.tenant_id, slug, embedder=asked.embedder)
+        estimate = await product.documents.estimate(caller.tenant_id, slug, embedder.model)
         return Response(estimate.model_dump_json(), media_type="application/json")
-    task = await documents.reindex_project(caller.tenant_id, slug, embedder=asked.embedder)
+    task = await product.documents.reindex_project(caller.tenant_id, slug, embedder=asked.embedder)
     return Queued(task_id=task)

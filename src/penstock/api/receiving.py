@@ -6,14 +6,15 @@ import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
-
-from fastapi import Request
+from typing import TYPE_CHECKING, Final
 
 from penstock.api.bodies import refuse_announced, stream
 from penstock.api.multipart import FIELDS_BYTES, UploadForm, is_form
 from penstock.errors import InvalidArgument
 from penstock.intake.spool import Spooled, spool
+
+if TYPE_CHECKING:
+    from fastapi import Request
 
 _FORM_OVERHEAD: Final = FIELDS_BYTES + 65_536
 

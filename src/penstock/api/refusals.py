@@ -33,6 +33,7 @@ from penstock.errors import (
     TenantClosed,
     TooLarge,
 )
+from penstock.net.errors import AddressRefused, SignatureInvalid
 
 _KINDS: Final[Mapping[type[PenstockError], str]] = {
     KeyRefused: "unauthorized",
@@ -53,6 +54,8 @@ _KINDS: Final[Mapping[type[PenstockError], str]] = {
     DatabaseNewer: "unavailable",
     NotMigrated: "unavailable",
     SchemaOutdated: "unavailable",
+    SignatureInvalid: "unauthorized",
+    AddressRefused: "invalid",
 }
 _REMEDIES: Final = {
     404: "Look at /docs for the paths there are",

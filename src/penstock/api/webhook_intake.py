@@ -1,4 +1,4 @@
-"""POST /webhook/{tenant}: a signed delivery becomes a document; nothing is believed before its signature is."""
+"""POST /webhook/{tenant}: a signed delivery becomes a document; its signature is believed, nothing else."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def _received(
 ) -> Taken:
     return await product_of(request).webhooks.receive(
         tenant_id,
-        request.headers.items(),
+        request.headers,
         body,
         content,
         path=request.url.path,

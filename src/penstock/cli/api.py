@@ -29,7 +29,8 @@ Port = Annotated[
 def command(host: Host = None, port: Port = None, as_json: output.AsJson = False) -> None:
     """Serve the HTTP API; the page /docs describes it.
 
-    SIGTERM or Ctrl-C stops it once the requests under way are answered. Logs go to stderr.
+    SIGTERM or Ctrl-C stops it once the requests under way are answered. With --json it prints its address as
+    soon as it listens. Logs go to stderr.
     """
     settings = Settings()
     configure(settings.log_level, settings.log_format)
@@ -42,7 +43,7 @@ async def _serve(settings: Settings, host: str, port: int, *, as_json: bool) -> 
     api: Any = import_module("penstock.api")
     product = Product(settings)
     with reaching():
-        await product.__aenter__()
+        await product.open()
     try:
         with _taken(api.listen, host, port) as listening:
             url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
@@ -56,7 +57,7 @@ async def _serve(settings: Settings, host: str, port: int, *, as_json: bool) -> 
                 loop.add_signal_handler(number, server.stop)
             await server.serve([listening])
     finally:
-        await product.__aexit__(None, None, None)
+        await product.close()
 
 
 def _taken(listen: Callable[[str, int], socket.socket], host: str, port: int) -> socket.socket:

@@ -131,7 +131,7 @@ async def _watch(stage: _Stage, following: Following, started: float) -> None:
         if not stage.killed and ended >= total * KILL_AT:
             stage.killed, stage.held = first.pid, await kill_worker(stage.connection, first)
             stage.show.say(
-                f"kill -9 {first.pid}: it held {stage.held} documents, which {second.pid} takes back in seconds."
+                f"kill -9 {first.pid}: it held {stage.held} documents, {second.pid} takes them in seconds."
             )
         if not following.under_way and not changed:
             return

@@ -74,7 +74,12 @@ def _report(dice: random.Random, place: str, month: str, day: datetime) -> bytes
         )
         for unit in range(1, 5)
     ]
-    first: list[Piece] = [f"# Inspection of {place} Mill, {month} 2025", _prose(dice, 8), "## Readings", readings]
+    first: list[Piece] = [
+        f"# Inspection of {place} Mill, {month} 2025",
+        _prose(dice, 8),
+        "## Readings",
+        readings,
+    ]
     second: list[Piece] = ["## Findings", _prose(dice, 12), "## Next steps", _prose(dice, 5)]
     return pdf(f"Inspection of {place} Mill, {month} 2025", [first, second], author="Anna Ash", created=day)
 

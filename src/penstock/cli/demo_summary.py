@@ -1,10 +1,11 @@
-"""The end of the demo: what was counted, and where to go next."""
+"""The end of the demo of the queue: what was counted, and where to go next."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,27 +72,32 @@ def show_result(result: Result, *, as_json: bool) -> None:
     output.write(
         "Nothing was lost." if result.whole else f"Something is wrong: see {result.data_dir}/worker-*.log."
     )
-    _next(result)
-
-
-def _next(result: Result) -> None:
-    folder = _near(str(result.data_dir))
-    program = "penstock" if shutil.which("penstock") else _near(sys.argv[0])
-    output.write(
-        f"\nLook around in what it left (the server starts by itself):\n  export PENSTOCK_DATA_DIR={folder}"
+    next_steps(
+        result.data_dir,
+        (
+            ("queue stats", "what waits, runs and died"),
+            ("dead list --by-fingerprint", "which causes killed tasks"),
+            ("task list --state lost", "what the killed worker held"),
+            ("explain ID", "why a task is where it is"),
+            ("doctor", "is all well?"),
+        ),
     )
-    for words, why in (
-        ("queue stats", "what waits, runs and died"),
-        ("dead list --by-fingerprint", "which causes killed tasks"),
-        ("task list --state lost", "what the killed worker held"),
-        ("explain ID", "why a task is where it is"),
-        ("doctor", "is all well?"),
-    ):
-        output.write(f"  {f'{program} {words}':<{len(program) + 28}} # {why}")
+
+
+def next_steps(data_dir: Path, steps: Sequence[tuple[str, str]]) -> None:
+    """Commands to type, each with why."""
+    program = "penstock" if shutil.which("penstock") else near(sys.argv[0])
+    output.write(
+        "\nLook around in what it left (the server starts by itself):\n"
+        f"  export PENSTOCK_DATA_DIR={near(str(data_dir))}"
+    )
+    width = len(program) + max(len(words) for words, _ in steps) + 1
+    for words, why in steps:
+        output.write(f"  {f'{program} {words}':<{width}}  # {why}")
     output.write("Then write your own: docs/quickstart.md.")
 
 
-def _near(path: str) -> str:
+def near(path: str) -> str:
     """The path from here, unless that leads upwards."""
     relative = os.path.relpath(path)
     return os.path.abspath(path) if relative.startswith("..") else relative

@@ -13,6 +13,7 @@ from penstock.cli.exit_codes import Exit
 from penstock.cli.ingest_files import find_files
 from penstock.cli.ingest_job import IngestJob, Labels
 from penstock.cli.ingest_summary import show_summary
+from penstock.cli.metadata_pairs import pairs
 from penstock.cli.product_session import DEFAULT, ProjectSlug, TenantSlug
 from penstock.cli.session import run
 from penstock.errors import InvalidArgument
@@ -55,7 +56,7 @@ def command(
     already is unchanged and costs nothing. Ctrl-C leaves what was accepted in the queue. Exits 1 if a file
     could not be read or a document failed.
     """
-    noted = _metadata(metadata)
+    noted = pairs(metadata)
     files = find_files(paths, glob)
     if not files:
         raise InvalidArgument("there is no file to take in", "PATH", "Name files, or folders that hold some")
@@ -72,13 +73,3 @@ def command(
     show_summary(summary, as_json=as_json)
     if not summary.whole:
         raise typer.Exit(Exit.REFUSED)
-
-
-def _metadata(options: list[str] | None) -> dict[str, str]:
-    noted: dict[str, str] = {}
-    for option in options or ():
-        key, equals, value = option.partition("=")
-        if not equals or not key:
-            raise typer.BadParameter(f"{option!r} is not KEY=VALUE", param_hint="--metadata")
-        noted[key] = value
-    return noted

@@ -16,7 +16,7 @@ R = TypeVar("R")
 def _blocking(
     method: Callable[Concatenate[Client, P], Awaitable[R]],
 ) -> Callable[Concatenate[BlockingClient, P], R]:
-    def call(self: BlockingClient, *args: P.args, **kwargs: P.kwargs) -> R:
+    def call(self: BlockingClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
         async def run() -> R:
             return await method(self.client, *args, **kwargs)
 

@@ -179,7 +179,7 @@ class Client:
     async def delete(self, document_id: _Id) -> None:
         await self._connection.call("DELETE", f"/v1/documents/{_in_path(document_id)}")
 
-    async def search(self, query: str, **options: Any) -> SearchAnswer:
+    async def search(self, /, query: str, **options: Any) -> SearchAnswer:
         """Search; the options are those of POST /v1/search: project, limit, filters and so on."""
         answer = await self._connection.call("POST", "/v1/search", json={"query": query, **options})
         return SearchAnswer.model_validate(answer)
@@ -191,13 +191,13 @@ class Client:
     async def project(self, slug: str) -> Project:
         return Project.model_validate(await self._connection.call("GET", f"/v1/projects/{_in_path(slug)}"))
 
-    async def create_project(self, slug: str, **settings: Any) -> Project:
+    async def create_project(self, /, slug: str, **settings: Any) -> Project:
         answer = await self._connection.call(
             "POST", "/v1/projects", json={"slug": slug, **settings}, idempotency_key=str(uuid4())
         )
         return Project.model_validate(answer)
 
-    async def set_project(self, slug: str, **changes: Any) -> Project:
+    async def set_project(self, /, slug: str, **changes: Any) -> Project:
         return Project.model_validate(
             await self._connection.call("PATCH", f"/v1/projects/{_in_path(slug)}", json=changes)
         )

@@ -87,4 +87,4 @@ def problem_of(answer: httpx2.Response) -> ApiProblem:
 def _pause(attempt: int, asked: str | None) -> float:
     if asked is not None and asked.isdigit():
         return min(_LONGEST_WAIT, float(asked)) + random.random() * 0.1
-    return min(_LONGEST_WAIT, 0.2 * 2 ** (attempt - 1)) * (1 + random.random())
+    return min(_LONGEST_WAIT, 0.2 * 2.0 ** (attempt - 1)) * (1 + random.random())

@@ -50,7 +50,7 @@ class Document(Result):
     document_modified_at: datetime | None = None
     page_count: int | None = None
     parser: str | None = None
-    warnings: list[str] = []
+    warnings: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
     pipeline_config: dict[str, Any] | None = None
     searchable: bool
@@ -84,7 +84,7 @@ class Chunk(Result):
     end: int
     page_from: int | None = None
     page_to: int | None = None
-    heading_path: list[str] = []
+    heading_path: tuple[str, ...] = ()
     chunk_id: UUID | None = None
     embedding_model: str | None = None
 

@@ -1,4 +1,4 @@
-"""The documents and their search for AI assistants, by the Model Context Protocol: over HTTP and over stdio."""
+"""The documents and their search for AI assistants: the Model Context Protocol over HTTP and stdio."""
 
 from penstock.mcp.http import http_app
 from penstock.mcp.server import create_server, serve_stdio

@@ -35,7 +35,9 @@ class DocumentLine(Answer):
 
 class DocumentList(Answer):
     documents: list[DocumentLine]
-    cursor: str | None = Field(description="Give it back to get the next documents; none: these were the last.")
+    cursor: str | None = Field(
+        description="Give it back to get the next documents; none: these were the last."
+    )
 
 
 class Passage(Answer):
@@ -52,7 +54,7 @@ class Passage(Answer):
             ordinal=chunk.ordinal,
             text=chunk.text,
             page=chunk.page_from,
-            heading=" › ".join(chunk.heading_path) or None,
+            heading=" > ".join(chunk.heading_path) or None,
         )
 
 
@@ -68,4 +70,6 @@ class WholeDocument(DocumentLine):
     reason_code: str | None
     error_message: str | None
     passages: list[Passage]
-    cursor: str | None = Field(description="Give it back to get the next passages; none: these were the last.")
+    cursor: str | None = Field(
+        description="Give it back to get the next passages; none: these were the last."
+    )

@@ -4,63 +4,94 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from penstock.accounts import Caller
-from penstock.errors import KeyRefused, PenstockError, TenantClosed
+from penstock.errors import KeyRefused, TenantClosed
 from penstock.mcp.server import create_server
 from penstock.product import Product
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import Context
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 LONGEST_KEY = 256
 LARGEST_BODY = 1_048_576
 
+Admit: TypeAlias = Callable[[Request, Caller], None]
 
-def http_app(product: Product, *, admit: Callable[[Request, Caller], None] | None = None) -> ASGIApp:
-    """An app to mount at /mcp; `admit` may refuse a caller by raising, as a rate limit does."""
-    server = create_server(product, lambda ctx: ctx.request_context.request.state.caller)
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+def http_app(product: Product, *, admit: Admit | None = None) -> ASGIApp:
+    """An app for the path /mcp; `admit` may refuse a caller by raising, as a rate limit does."""
+    return _McpOverHttp(product, admit)
+
+
+class _McpOverHttp:
+    def __init__(self, product: Product, admit: Admit | None) -> None:
+        self._product = product
+        self._admit = admit
+        self._server = create_server(product, _caller)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         if request.method != "POST":
             # Without sessions there is nothing to listen to and nothing to end.
-            await _refuse(405, "method_not_allowed", "Only POST is served", "POST a JSON-RPC message", allow="POST")(
-                scope, receive, send
-            )
+            refusal = _refusal(405, "method-not-allowed", "Only POST is served", "POST a JSON-RPC message")
+            refusal.headers["Allow"] = "POST"
+            await refusal(scope, receive, send)
             return
         try:
-            caller = await product.accounts.authenticate(_key(request))
+            caller = await self._product.accounts.authenticate(_key(request))
         except (KeyRefused, TenantClosed) as error:
-            await _refuse(401, "unauthorized", error.message, error.remedy)(scope, receive, send)
+            refusal = _refusal(401, "unauthorized", error.message, error.remedy)
+            refusal.headers["WWW-Authenticate"] = "Bearer"
+            await refusal(scope, receive, send)
             return
-        if admit is not None:
-            admit(request, caller)
+        if self._admit is not None:
+            self._admit(request, caller)
         request.state.caller = caller
         # One manager a request: nothing has to be started with the API, and nothing outlives the answer.
-        manager = StreamableHTTPSessionManager(
-            server._lowlevel_server, json_response=True, stateless=True, max_request_body_size=LARGEST_BODY
+        self._server.streamable_http_app(
+            json_response=True,
+            stateless_http=True,
+            max_request_body_size=LARGEST_BODY,
+            # Browsers led astray by a rebound name have no key to send.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
+        manager = self._server.session_manager
         async with manager.run():
             await manager.handle_request(scope, receive, send)
 
-    return app
+
+async def _caller(ctx: Context[Any, Any]) -> Caller:
+    request = ctx.request_context.request
+    assert isinstance(request, Request), "over HTTP every call comes with its request"
+    caller: Caller = request.state.caller
+    return caller
 
 
 def _key(request: Request) -> str:
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     found = secret.strip() if kind.lower() == "bearer" else request.headers.get("x-api-key", "").strip()
     if not found:
-        raise KeyRefused("the request has no API key", "Authorization", "Send it as Authorization: Bearer pk_…")
+        raise KeyRefused(
+            "the request has no API key", "Authorization", "Send it as Authorization: Bearer pk_…"
+        )
     if len(found) > LONGEST_KEY or not found.isascii():
         raise KeyRefused("there is no such key", "Authorization")
     return found
 
 
-def _refuse(status: int, code: str, message: str, remedy: str, **headers: str) -> Response:
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    problem = {"type": f"/docs#problem-{code}", "title": message, "status": status, "detail": message, "remedy": remedy}
-    return Response(json.dumps(problem), status, headers, media_type="application/problem+json")
+def _refusal(status: int, kind: str, message: str, remedy: str) -> Response:
+    problem = {
+        "type": f"/docs#problem-{kind}",
+        "title": message,
+        "status": status,
+        "detail": message,
+        "remedy": remedy,
+    }
+    return Response(json.dumps(problem), status, media_type="application/problem+json")

@@ -1,8 +1,8 @@
-"""The MCP server: the tools search, get_document and list_documents, each for the tenant of the caller's key."""
+"""The MCP server: search, get_document and list_documents, each for the tenant of the caller's key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Annotated, Any, TypeAlias
@@ -21,12 +21,12 @@ from penstock.model import DocumentId, DocumentStatus
 from penstock.product import Product
 
 INSTRUCTIONS = (
-    "Documents of one organisation. search finds passages by meaning and by words; get_document reads on where "
-    "a passage was found; list_documents shows what there is. Cite title, page and document_id."
+    "Documents of one organisation. search finds passages by meaning and by words; get_document reads on "
+    "where a passage was found; list_documents shows what there is. Cite title, page and document_id."
 )
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
-Who: TypeAlias = Callable[[Context[Any, Any]], Caller]
+Who: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Caller]]
 
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="A question, or words to look for.")]
 Project = Annotated[str | None, Field(description="Only this project, by its slug; all projects without it.")]
@@ -48,11 +48,15 @@ def create_server(product: Product, who: Who) -> MCPServer[Any]:
 
     @server.tool(title="Search documents", annotations=READS)
     async def search(
-        query: Query, ctx: Context[Any, Any], project: Project = None, limit: Limit = 10, mode: Mode = "hybrid"
+        query: Query,
+        ctx: Context[Any, Any],
+        project: Project = None,
+        limit: Limit = 10,
+        mode: Mode = "hybrid",
     ) -> Found:
         """Find the passages that answer a question, best first, with title, page and heading to cite."""
         with _refusals():
-            caller = _allowed(who(ctx), "search")
+            caller = _allowed(await who(ctx), "search")
             return await find(product, caller.tenant_id, query, project=project, limit=limit, mode=mode)
 
     @server.tool(title="Read a document", annotations=READS)
@@ -61,12 +65,18 @@ def create_server(product: Product, who: Who) -> MCPServer[Any]:
     ) -> WholeDocument:
         """A document with its text in passages, in order; the cursor leads to the next passages."""
         with _refusals():
-            caller = _allowed(who(ctx), "documents:read")
+            caller = _allowed(await who(ctx), "documents:read")
             known = DocumentId(document_id)
             document = await product.documents.show(caller.tenant_id, known)
             page = await product.documents.chunks(caller.tenant_id, known, cursor, limit)
-            told = {name: getattr(document, name) for name in WholeDocument.model_fields if hasattr(document, name)}
-            return WholeDocument(**told, passages=[Passage.of(each) for each in page.items], cursor=page.cursor)
+            told = {
+                name: getattr(document, name)
+                for name in WholeDocument.model_fields
+                if hasattr(document, name)
+            }
+            return WholeDocument(
+                **told, passages=[Passage.of(each) for each in page.items], cursor=page.cursor
+            )
 
     @server.tool(title="List documents", annotations=READS)
     async def list_documents(
@@ -79,7 +89,7 @@ def create_server(product: Product, who: Who) -> MCPServer[Any]:
     ) -> DocumentList:
         """What documents there are, the newest first; the cursor leads to the next ones."""
         with _refusals():
-            caller = _allowed(who(ctx), "documents:read")
+            caller = _allowed(await who(ctx), "documents:read")
             page = await product.documents.list(
                 caller.tenant_id, project=project, status=status, title=title, cursor=cursor, limit=limit
             )
@@ -89,10 +99,13 @@ def create_server(product: Product, who: Who) -> MCPServer[Any]:
 
 
 async def serve_stdio(product: Product, secret: str) -> None:
-    """Serve on stdin and stdout for the tenant of this key until stdin ends; the key is checked at each call."""
+    """Serve on stdin and stdout for the tenant of this key until stdin ends."""
     await product.accounts.authenticate(secret)  # a wrong key is told at once
-    server = create_server(product, lambda ctx: _only_caller())
-    await server.run_stdio_async()
+
+    async def who(_: Context[Any, Any]) -> Caller:
+        return await product.accounts.authenticate(secret)  # at every call: it may have been revoked
+
+    await create_server(product, who).run_stdio_async()
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Self
 
-from penstock.accounts import Accounts, KeptReplies
+from penstock.accounts import Accounts, CompletionWebhooks, KeptReplies
 from penstock.app import Penstock
 from penstock.db.tenancy import TenantPool
 from penstock.product.embedders import Embedders
@@ -14,6 +14,7 @@ from penstock.index import open_index
 from penstock.intake import Blobs, Documents, Intake, WebhookSources
 from penstock.model import Attachment, DocumentId, Exponential, NoRetry, ProjectId, Snooze, TenantId
 from penstock.net.outbound import open_client
+from penstock.observe import Metrics
 from penstock.pipeline.classify import Classifier, KeepAll
 from penstock.pipeline.deleting import DeleteDocument, Deleting
 from penstock.pipeline.delivering import Delivering, DeliverWebhook
@@ -27,7 +28,7 @@ from penstock.pipeline.version import CODE_VERSION
 from penstock.search import Search
 from penstock.settings import Settings
 from penstock.vault import Secrets, Vault
-from penstock.worker import Context
+from penstock.worker import Context, Worker
 
 INGEST = "ingest-document"
 DELETE = "delete-document"
@@ -103,6 +104,9 @@ class Product:
         self.intake = Intake(self.tenants, self.blobs, settings, CODE_VERSION)
         self.documents = Documents(self.tenants, self.blobs)
         self.webhooks = WebhookSources(self.tenants, self.intake, self.secrets)
+        self.completion_webhooks = CompletionWebhooks(
+            self.tenants, self.secrets, allow_private=settings.allow_private_addresses
+        )
         self.embedders = Embedders(settings, self.tenants.pool)
         self.index = await open_index(settings, self.tenants)
         self.search = Search(self.tenants, self.embedders, self.index)
@@ -114,6 +118,10 @@ class Product:
         self._desk = ParseDesk(settings)
         self._ingest: Ingest | None = None
         self._starting = asyncio.Lock()
+
+    def worker(self, *, name: str | None = None, metrics: Metrics | None = None) -> Worker:
+        """A worker for the queues of documents, not yet started."""
+        return self.app.worker(self.queues, name=name, metrics=metrics)
 
     async def warm(self) -> None:
         """Start the parsers now rather than with the first document."""

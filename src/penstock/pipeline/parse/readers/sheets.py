@@ -10,8 +10,8 @@ from penstock.pipeline.parse.clean import cleaned_line
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.result import About, parsed
 
-_WORD = re.compile(r"\w")
-"""An empty sheet still comes as a table of empty cells."""
+_CELL = re.compile(r"^\|.*\w", re.M)
+"""An empty sheet still comes with its name or with empty cells."""
 
 
 class SheetsReader:
@@ -23,7 +23,7 @@ class SheetsReader:
         sheets = [
             f"## {cleaned_line(sheet.sheet_name) or sheet.page_number}\n\n{sheet.content}"
             for sheet in document.pages or ()
-            if _WORD.search(sheet.content)
+            if _CELL.search(sheet.content)
         ]
         about = About.of(document)
         # Without pages there is one sheet, and its name is in the content.

@@ -8,6 +8,13 @@ as $$
 declare
   v_tenant accounts.tenant;
 begin
+  if _changes ->> 'webhook_secret_id' is not null and not exists (
+    select from vault.secret s
+    where s.tenant_id = internal.require_tenant() and s.secret_id = (_changes ->> 'webhook_secret_id')::uuid)
+  then
+    raise exception using errcode = 'PS013', detail = 'webhook_secret_id',
+      message = format('there is no secret %s', _changes ->> 'webhook_secret_id'), hint = 'Put it into the vault first.';
+  end if;
   update accounts.tenant t set
     name = case when _changes ? 'name' then _changes ->> 'name' else t.name end,
     max_upload_bytes = case when _changes ? 'max_upload_bytes' then (_changes ->> 'max_upload_bytes')::bigint

@@ -10,6 +10,12 @@ declare
   v_source ingest.source;
   v_dropped uuid[];
 begin
+  if not exists (
+    select from vault.secret s where s.tenant_id = internal.require_tenant() and s.secret_id = _secret_id)
+  then
+    raise exception using errcode = 'PS013', detail = 'secret_id',
+      message = format('there is no secret %s', _secret_id), hint = 'Put it into the vault first.';
+  end if;
   select * into v_source from ingest.source s
   where s.tenant_id = internal.require_tenant() and s.kind = 'webhook' for update;
   if found then

@@ -73,7 +73,7 @@ begin
   ), posted as (
     insert into ingest.posting (tenant_id, document_id, generation, lexeme, entries)
     select v_tenant_id, _document_id, _generation, l.lexeme,
-      array_agg(m.ordinal::bigint << 32 | greatest(1, cardinality(l.positions))::bigint << 16 | m.text_length)
+      array_agg((m.ordinal::bigint << 32) | (greatest(1, cardinality(l.positions))::bigint << 16) | m.text_length)
     from put
     join measured m on m.ordinal = put.ordinal
     cross join lateral unnest(m.lexemes) l

@@ -12,7 +12,7 @@ as $$
       else (1 + (half.bits & 1023) / 1024::float8) * power(2::float8, ((half.bits >> 10) & 31) - 15)
     end)::text, ',' order by half.place) || ']'
   from (
-    select place, get_byte(_embedding, 2 * place) | get_byte(_embedding, 2 * place + 1) << 8 as bits
+    select place, get_byte(_embedding, 2 * place) | (get_byte(_embedding, 2 * place + 1) << 8) as bits
     from generate_series(0, length(_embedding) / 2 - 1) as place
   ) half;
 $$;

@@ -1,0 +1,86 @@
+"""Search over HTTP: a body with every filter, or a question in the address."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.api.guarded import GuardedRoute
+from penstock.api.identity import product_of
+from penstock.api.json_values import METADATA_BYTES, parse_object, storable
+from penstock.api.parameters import Searcher
+from penstock.errors import InvalidArgument
+from penstock.model import TenantId
+from penstock.search import SearchHit, SearchQuery
+from penstock.search.query import Mode
+
+router = APIRouter(route_class=GuardedRoute, tags=["Search"], prefix="/v1/search")
+
+
+class FoundHit(SearchHit):
+    link: str | None = Field(description="Where the document is in this API.")
+
+
+class Found(BaseModel):
+    """What was found, best first; `models` are those the question was embedded with."""
+
+    model_config = ConfigDict(frozen=True)
+
+    hits: list[FoundHit]
+    took_ms: float
+    models: list[str]
+
+
+@router.post("", operation_id="search")
+async def search(request: Request, caller: Searcher, body: Annotated[SearchQuery, Body()]) -> Found:
+    """Search by meaning and by words; every filter narrows, and returns as many hits as there are."""
+    if body.metadata is not None:
+        _check(body.metadata)
+    return await _found(request, caller.tenant_id, body)
+
+
+@router.get("", operation_id="searchByAddress")
+async def search_by_address(
+    request: Request,
+    caller: Searcher,
+    q: Annotated[str, Query(min_length=1, max_length=4_000, pattern=r"\S", description="The question.")],
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    mode: Mode = "hybrid",
+    project: Annotated[list[str] | None, Query(max_length=100, description="Slugs; may be repeated.")] = None,
+    type: Annotated[list[str] | None, Query(max_length=100, description="Media types.")] = None,  # noqa: A002 - the parameter's name
+    metadata: Annotated[str | None, Query(max_length=METADATA_BYTES, description="A JSON object.")] = None,
+) -> Found:
+    """The same for a browser or curl, with the filters most in use."""
+    query = SearchQuery(
+        query=q,
+        limit=limit,
+        mode=mode,
+        projects=project or None,
+        types=type or None,
+        metadata=parse_object(metadata, "metadata") or None,
+    )
+    return await _found(request, caller.tenant_id, query)
+
+
+async def _found(request: Request, tenant_id: TenantId, query: SearchQuery) -> Found:
+    answer = await product_of(request).search.search(tenant_id, query)
+    return Found(
+        hits=[
+            FoundHit(
+                **hit.__dict__,
+                link=None if hit.document_id is None else f"/v1/documents/{hit.document_id}",
+            )
+            for hit in answer.hits
+        ],
+        took_ms=answer.took_ms,
+        models=list(answer.models),
+    )
+
+
+def _check(metadata: dict[str, Any]) -> None:
+    try:
+        storable(metadata)
+    except ValueError as wrong:
+        raise InvalidArgument(f"metadata is wrong: {wrong}", "metadata", "Send plain JSON") from None

@@ -1,0 +1,194 @@
+"""PDF keeps its pages and its tables, and where one reader loses words another is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+import pytest
+from reportlab.lib import colors  # type: ignore[import-untyped]  # it ships no types
+from reportlab.lib.styles import getSampleStyleSheet  # type: ignore[import-untyped]
+from reportlab.platypus import (  # type: ignore[import-untyped]
+    PageBreak,
+    Paragraph,
+    SimpleDocTemplate,
+    Spacer,
+    Table,
+)
+
+from penstock.model import Parsed, media
+from penstock.pipeline.parse import ParseDesk
+from penstock.pipeline.parse.table import markdown_table
+from penstock.settings import Settings
+from penstock.testing import papers
+from penstock.testing.papers.pdf_maker import assembled
+from tests.plugins.parsing import Parse
+from tests.unit.test_parse_blocks import assert_covers
+
+FIGURES = [
+    ["Quarter", "Revenue", "Cost", "Profit"],
+    ["Q1 2025", "1,204,331", "803,112", "401,219"],
+    ["Q2 2025", "1,310,000", "820,000", "490,000"],
+    ["Q3 2025", "1,400,500", "900,100", "500,400"],
+]
+PEOPLE = [
+    ["Name", "City", "Trade"],
+    ["Anna Ash", "Berlin", "Engineer"],
+    ["Ben Birch", "Paris", "Lawyer"],
+    ["Cy Cedar", "Rome", "Nurse"],
+    ["Di Dogwood", "Oslo", "Pilot"],
+]
+PROSE = (
+    "The company earned more money this year than in the year before, for reasons that are set out below. "
+    * 4
+)
+WHEN = datetime(2025, 3, 4, 5, 6, 7, tzinfo=UTC)
+
+
+def found_tables(parsed: Parsed) -> list[tuple[int | None, str]]:
+    assert_covers(parsed.text, parsed.blocks)
+    return [
+        (block.page, parsed.text[block.start : block.end]) for block in parsed.blocks if block.kind == "table"
+    ]
+
+
+@pytest.mark.parametrize("ruled", [True, False], ids=["ruled", "borderless"])
+@pytest.mark.parametrize("rows", [FIGURES, PEOPLE], ids=["figures", "people"])
+def test_a_table_comes_out_as_a_table_on_its_page(parse: Parse, rows: list[list[str]], ruled: bool) -> None:
+    pages = [["# Report", PROSE], ["## Table", PROSE, rows, "After the table come some words."]]
+    parsed = parse(papers.pdf("T", pages, ruled=ruled), "t.pdf")
+    assert found_tables(parsed) == [(2, markdown_table(rows))]
+    last = parsed.blocks[-1]
+    assert (last.kind, parsed.text[last.start : last.end]) == (
+        "paragraph",
+        "After the table come some words.",
+    )
+
+
+@pytest.mark.parametrize(
+    "style", [[("GRID", (0, 0), (-1, -1), 0.5, colors.black)], []], ids=["ruled", "borderless"]
+)
+def test_tables_as_a_report_generator_draws_them(parse: Parse, style: list[object]) -> None:
+    sheet = getSampleStyleSheet()
+    held = io.BytesIO()
+    story = [Paragraph(PROSE, sheet["Normal"]), Spacer(1, 12), Table(FIGURES, style=style), PageBreak()]
+    story += [Paragraph(PROSE, sheet["Normal"]), Spacer(1, 12), Table(PEOPLE, style=style)]
+    SimpleDocTemplate(held, title="Drawn").build(story)
+    parsed = parse(held.getvalue(), "drawn.pdf")
+    assert found_tables(parsed) == [(1, markdown_table(FIGURES)), (2, markdown_table(PEOPLE))]
+
+
+def test_pages_headings_and_metadata(parse: Parse) -> None:
+    pages = [["# First chapter", PROSE], [PROSE, PROSE], ["# Third chapter", PROSE]]
+    parsed = parse(papers.pdf("The Title", pages, author="An Author", created=WHEN), "a.pdf")
+    headings = [
+        (block.page, block.level, parsed.text[block.start : block.end])
+        for block in parsed.blocks
+        if block.kind == "heading"
+    ]
+    assert headings == [(1, 1, "# First chapter"), (3, 1, "# Third chapter")]
+    assert [block.page for block in parsed.blocks] == [1, 1, 2, 3, 3] or [
+        block.page for block in parsed.blocks
+    ] == [1, 1, 2, 2, 3, 3]
+    assert (parsed.title, parsed.author, parsed.page_count, parsed.language) == (
+        "The Title",
+        "An Author",
+        3,
+        "en",
+    )
+    assert (parsed.created_at, parsed.parser) == (WHEN, "xberg")
+
+
+def test_a_scanned_pdf_is_read_by_ocr_page_by_page(parse: Parse) -> None:
+    parsed = parse(papers.scan_pdf([["# Delivery note", PROSE], ["Signed by the miller."]]), "scan.pdf")
+    assert (parsed.parser, parsed.page_count) == ("ocr", 2)
+    on_page = {
+        page: " ".join(parsed.text[b.start : b.end] for b in parsed.blocks if b.page == page)
+        for page in (1, 2)
+    }
+    assert "Delivery note" in on_page[1]
+    assert "Signed by the miller." in on_page[2]
+
+
+def test_one_picture_page_among_text_is_read_too(parse: Parse) -> None:
+    """The second page of a text is replaced by a picture without words in its text layer."""
+    import pypdfium2  # type: ignore[import-untyped]  # it ships no types
+
+    text = pypdfium2.PdfDocument(papers.pdf("Mixed", [["# Cover", PROSE], ["# End", PROSE]]))
+    scan = pypdfium2.PdfDocument(papers.scan_pdf([["Signed by the miller of Winterbourne."]]))
+    text.import_pages(scan, index=1)
+    held = io.BytesIO()
+    text.save(held)
+    scan.close()
+    text.close()
+    parsed = parse(held.getvalue(), "mixed.pdf")
+    assert parsed.parser == "xberg+ocr"
+    (signed,) = [
+        block for block in parsed.blocks if "Signed by the miller" in parsed.text[block.start : block.end]
+    ]
+    assert (signed.page, parsed.page_count) == (2, 3)
+
+
+def test_words_that_xberg_loses_come_from_pdfium(parse: Parse) -> None:
+    """Both pages share one content whose words the font's own map turns into others for xberg alone."""
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F 5 0 R >> >> /Contents 4 0 R >>"
+    lines = b"".join(
+        b"BT /F 11 Tf 3 Tr 72 %d Td (%d hidden words under a scan of the page) Tj ET\n" % (800 - 15 * n, n)
+        for n in range(40)
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        page,
+        b"<< /Length %d >>\nstream\n%b\nendstream" % (len(lines), lines),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
+    parsed = parse(assembled(objects, root=1), "hidden.pdf")
+    assert parsed.text.count("hidden words under a scan of the page") == 40
+    assert parsed.parser in ("xberg", "pdfium-fallback")
+
+
+async def test_500_pages_are_parsed_while_the_parent_stays_small(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    words = PROSE.split() + "turbine pump weir mill race sluice gate water wheel shaft bearing".split()
+    pages = [
+        [
+            f"# Chapter {number}",
+            " ".join(chance.choices(words, k=300)),
+            *([FIGURES] if number % 10 == 0 else []),
+        ]
+        for number in range(1, 501)
+    ]
+    path = tmp_path / "long.pdf"
+    path.write_bytes(papers.pdf("Long", pages))
+    pages.clear()
+    desk = ParseDesk(Settings(parse_processes=1))
+    await desk.start()
+    try:
+        us = psutil.Process(os.getpid())
+        before = us.memory_info().rss
+        gaps: list[float] = []
+        beat = asyncio.create_task(_beat(gaps))
+        parsed = await desk.parse(path, mime_type=media.PDF, filename="long.pdf")
+        beat.cancel()
+        assert parsed.page_count == 500
+        assert len(found_tables(parsed)) == 50
+        assert {block.page for block in parsed.blocks} == set(range(1, 501))
+        assert us.memory_info().rss - before < 60 << 20
+        assert max(gaps) < 1.0, "the loop must stay free for heartbeats"
+    finally:
+        await desk.close()
+
+
+async def _beat(gaps: list[float]) -> None:
+    loop = asyncio.get_running_loop()
+    last = loop.time()
+    while True:
+        await asyncio.sleep(0.02)
+        gaps.append(loop.time() - last)
+        last = loop.time()

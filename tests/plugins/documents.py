@@ -1,0 +1,113 @@
+"""The whole product on a test's database: a tenant, content handed in, a worker on demand, and the books."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.accounts import Accounts, Tenant
+from penstock.db.tenancy import TenantPool
+from penstock.intake import Document, Taken
+from penstock.model import DocumentId, TenantId
+from penstock.pipeline.classify import Classifier
+from penstock.product import Product
+from penstock.search import SearchHit, SearchQuery
+from penstock.settings import Settings
+from penstock.worker import Worker
+from tests.plugins.database import Database
+
+
+@dataclass(slots=True)
+class Works:
+    """A tenant's view of a running product."""
+
+    product: Product
+    database: Database
+    tenant: Tenant
+
+    @property
+    def tenant_id(self) -> TenantId:
+        return self.tenant.tenant_id
+
+    async def hand_in(self, content: str | bytes, filename: str = "note.md", **options: Any) -> Taken:
+        data = content.encode() if isinstance(content, str) else content
+        options.setdefault("uploaded_by", "test")
+        return await self.product.intake.take_in(self.tenant_id, once(data), filename=filename, **options)
+
+    async def settled(self, document_id: DocumentId, seconds: float = 60) -> Document:
+        """The document once its run ended."""
+        return await self.product.documents.wait(self.tenant_id, document_id, seconds)
+
+    async def index(self, content: str | bytes, filename: str = "note.md", **options: Any) -> Document:
+        """Hand in and wait until it is indexed; a worker must be at work."""
+        document = await self.settled((await self.hand_in(content, filename, **options)).document_id)
+        assert document.status == "indexed", (document.reason_code, document.error_message)
+        return document
+
+    async def find(self, query: str, **options: Any) -> tuple[SearchHit, ...]:
+        answer = await self.product.search.search(self.tenant_id, SearchQuery(query=query, **options))
+        return answer.hits
+
+    async def story(self, document_id: DocumentId) -> list[str]:
+        """The names of the document's events, in order."""
+        page = await self.product.documents.events(self.tenant_id, document_id, limit=1000)
+        return [event.event for event in page.items]
+
+    async def moves(self, document_id: DocumentId) -> list[str]:
+        """The statuses the document went through."""
+        page = await self.product.documents.events(self.tenant_id, document_id, limit=1000)
+        return [event.to_status.value for event in page.items if event.to_status is not None]
+
+    async def value(self, query: str, *arguments: object) -> Any:
+        """What the administrator reads."""
+        async with self.database.connect("admin") as admin:
+            return await admin.fetchval(query, *arguments)
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[Worker]:
+        worker = self.product.worker()
+        try:
+            await worker.start()
+            yield worker
+        finally:
+            await worker.stop()
+
+
+async def once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def settings_for(database: Database, folder: Path, **settings: Any) -> Settings:
+    """Short leases and one parser, on the test's database and folder."""
+    return Settings(
+        **{
+            "database_url": database.runtime_url,
+            "operator_url": database.operator_url,
+            "admin_url": database.admin_url,
+            "data_dir": folder,
+            "lease_seconds": 5.0,
+            "beat_seconds": 0.5,
+            "grace_seconds": 5.0,
+            "parse_processes": 1,
+            "allow_private_addresses": True,
+            **settings,
+        }
+    )
+
+
+@asynccontextmanager
+async def works_on(
+    database: Database, folder: Path, *, classifier: Classifier | None = None, slug: str = "acme", **settings: Any
+) -> AsyncIterator[Works]:
+    chosen = settings_for(database, folder, **settings)
+    async with Product(chosen, classifier=classifier) as product:
+        operators = await TenantPool.open(database.operator_url, application_name="operator", size=1)
+        try:
+            tenant = await Accounts(operators, chosen).create_tenant(slug)
+        finally:
+            await operators.close()
+        yield Works(product, database, tenant)
+

@@ -8,10 +8,10 @@ BENCH_READY := $(VENV)/.ready-bench
 MODEL_READY := $(VENV)/.ready-model
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos clean
+.PHONY: help setup demo test check format bench bench-documents chaos clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(READY) ## create .venv with everything the other commands need
 	@echo "Ready: $(BIN)/penstock --help"
@@ -51,8 +51,11 @@ format: $(READY) ## rewrite the code in the house format
 	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .
 	@$(BIN)/python -m ruff format .
 
-bench: $(BENCH_READY) ## measure the queue beside its peers
-	@$(BIN)/python -m bench
+bench: $(BENCH_READY) ## measure the queue and the documents beside their peers
+	@$(BIN)/python -m bench; queue=$$?; $(BIN)/python -m bench documents && exit $$queue
+
+bench-documents: $(BENCH_READY) ## measure the documents only
+	@$(BIN)/python -m bench documents
 
 chaos: $(READY) ## kill, freeze and cut for minutes, then count the tasks
 	@PENSTOCK_CHAOS_LONG=1 $(BIN)/python -m pytest -m chaos tests/chaos

@@ -74,13 +74,13 @@ class Corpus:
         return [self._chunk(document, place)[0] for place in range(CHUNKS_A_DOCUMENT)]
 
     def questions(self, count: int) -> list[Question]:
-        """Five words a chunk is about, three of them replaced by near ones, and the name it speaks of."""
+        """Ten words a chunk is about, nine of them replaced by near ones, and the name it speaks of."""
         random = np.random.default_rng(13)
         made = []
         for _ in range(count):
             document, place = int(random.integers(self.documents)), int(random.integers(CHUNKS_A_DOCUMENT))
-            about = random.permutation(self._chunk(document, place)[1])[:5]
-            asked = [random.choice(self.words.near[word]) if turn < 3 else word for turn, word in enumerate(about)]
+            about = random.permutation(self._chunk(document, place)[1])[:10]
+            asked = [random.choice(self.words.near[word]) if turn < 9 else word for turn, word in enumerate(about)]
             words = [self.words.words[word] for word in asked]
             made.append(Question(" ".join([*words, self._names[document][place % 2]]), document, place))
         return made

@@ -68,7 +68,9 @@ async def _penstock(job: Job, *, exact_search_chunks: int) -> Figures:
         await here.settled()
         await here.product.index.tend()
         rows = await here.admin.fetch(TEAM)
-        known = {(row["document_id"], row["ordinal"]): Vector(row["embedding"]) for row in rows}
+        known: dict[Hashable, Vector] = {
+            (row["document_id"], row["ordinal"]): Vector(row["embedding"]) for row in rows
+        }
         figures = await asked(job.sizes, corpus, known, _ask(here), here.embedders.embed_query)
         return {**figures, "chunks": await here.chunk_count(), "within": len(known)}
 

@@ -86,7 +86,8 @@ async def test_embeddings_are_there_for_whoever_has_the_secret(database: Databas
         assert len(made["embeddings"]) == 2
         assert len(made["embeddings"][0]) == made["dim"]
         assert sum(part * part for part in made["embeddings"][0]) == pytest.approx(1, abs=0.01)
-        for bad in ({"texts": []}, {"texts": [3]}, {"texts": "water"}, {}, {"texts": ["a\u0000"]}):
+        wrong_texts: list[dict[str, object]] = [{"texts": []}, {"texts": [3]}, {"texts": "water"}, {}]
+        for bad in [*wrong_texts, {"texts": ["a\u0000"]}]:
             answer = await client.post(path, json=bad, headers=right)
             assert answer.status_code == 422, (bad, answer.text)
         broken = await client.post(path, content=b"{", headers={**right, "Content-Type": "application/json"})

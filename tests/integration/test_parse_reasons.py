@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -129,9 +130,14 @@ async def desk(**limits: object) -> AsyncIterator[ParseDesk]:
         await made.close()
 
 
+@cache
+def _long() -> bytes:
+    return papers.pdf("Long", [["Many words on every page of this file. " * 60]] * 500)
+
+
 def long_pdf(tmp_path: Path) -> Path:
     path = tmp_path / "long.pdf"
-    path.write_bytes(papers.pdf("Long", [["Many words on every page of this file. " * 60]] * 600))
+    path.write_bytes(_long())
     return path
 
 

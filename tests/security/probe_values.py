@@ -40,6 +40,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_slug": text,
         "keeping.find_tenant._slug": theirs.tenant.slug,
         "_key_sha256": theirs.hash("key"),
+        "accounts.create_key._key_sha256": theirs.hash("a key of ours"),
         "_replay_key": theirs.hash("key"),
         "_request_sha256": theirs.hash("key"),
         "_content_sha256": theirs.hash("content"),

@@ -21,9 +21,12 @@ def parsed(pieces: Sequence[Piece], *, level: int = 2, a_page: int = 5, between:
     return Parsed(text, tuple(blocks), "test")
 
 
+_CHANCE = random.Random(7)
+WORDS = ["".join(_CHANCE.choices("etaoinshrdlu", k=_CHANCE.randint(2, 9))) for _ in range(2_000)]
+
+
 def sentence(chance: random.Random) -> str:
-    words = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9))) for _ in range(chance.randint(4, 24))]
-    return " ".join(words).capitalize() + "."
+    return " ".join(chance.choices(WORDS, k=chance.randint(4, 24))).capitalize() + "."
 
 
 def prose(chance: random.Random, sentences: int) -> list[list[str]]:

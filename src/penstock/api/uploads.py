@@ -44,7 +44,7 @@ _FORM: Final[dict[str, Any]] = {
                         "metadata": {"type": "string", "description": "A JSON object of your own."},
                         "pipeline_config": {
                             "type": "string",
-                            "description": "A JSON object: chunking (strategy, size, overlap), parser, language.",
+                            "description": "A JSON object: chunking, parser, language.",
                         },
                     },
                 }

@@ -19,7 +19,7 @@ from penstock.api.json_values import METADATA_BYTES, checked_text
 from penstock.api.multipart import UploadForm, clean_filename, is_form
 from penstock.api.problem import HttpRefused
 from penstock.api.rate_limit import RateLimit, refuse_over
-from penstock.errors import InvalidArgument
+from penstock.errors import Conflict, InvalidArgument
 from penstock.intake import Taken
 from penstock.intake.spool import Spooled, spool
 from penstock.model import IngestionStatus, TenantId
@@ -117,17 +117,23 @@ async def _received(
     declared_type: str | None,
     fields: dict[str, str],
 ) -> Taken:
-    return await product_of(request).webhooks.receive(
-        tenant_id,
-        request.headers,
-        body,
-        content,
-        path=request.url.path,
-        source_ip=None if request.client is None else request.client.host,
-        filename=filename,
-        declared_type=declared_type,
-        metadata={"fields": fields} if fields else None,
-    )
+    try:
+        return await product_of(request).webhooks.receive(
+            tenant_id,
+            request.headers,
+            body,
+            content,
+            path=request.url.path,
+            source_ip=None if request.client is None else request.client.host,
+            filename=filename,
+            declared_type=declared_type,
+            metadata={"fields": fields} if fields else None,
+        )
+    except InvalidArgument as refused:
+        if refused.field != SIGNATURE:
+            raise
+        # A replay: what it asks for was done then, so a sender that tries again may stop.
+        raise Conflict(refused.message, refused.field, refused.remedy) from refused
 
 
 async def _pieces(body: bytes) -> AsyncIterator[bytes]:

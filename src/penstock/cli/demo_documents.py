@@ -106,6 +106,7 @@ async def _perform(stage: _Stage) -> DocumentsResult:
     await job.hand_in(stage.here, stage.owner, following, lambda done, total, text: None)
     await _watch(stage, following, started)
     took = monotonic() - started
+    await answer(stage.here.product, stage.owner, "the first search loads the model")
     answers = [await answer(stage.here.product, stage.owner, question) for question in QUESTIONS]
     return DocumentsResult(
         files=len(made),

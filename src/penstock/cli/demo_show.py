@@ -18,6 +18,7 @@ class Show:
     write: Callable[[str], None]
     draw: Callable[[int, int, str], None] | None = None
     wrote_at: float = 0.0
+    wrote: str = ""
 
     def say(self, text: str) -> None:
         self.write(text)
@@ -26,8 +27,8 @@ class Show:
         now = monotonic()
         if self.draw is not None:
             self.draw(done, total, text)
-        elif now - self.wrote_at >= LINE_SECONDS or done == total:
-            self.wrote_at = now
+        elif text != self.wrote and (now - self.wrote_at >= LINE_SECONDS or done == total):
+            self.wrote_at, self.wrote = now, text
             self.write(f"  {text}")
 
 

@@ -106,8 +106,8 @@ def described(number: int, hit: SearchHit) -> str:
     """A hit in a few lines."""
     name = hit.title or hit.filename or str(hit.document_id or hit.client_id)
     place = [] if hit.page_from is None else [f"page {hit.page_from}"]
-    if hit.heading_path:
-        place.append(" > ".join(hit.heading_path))
+    if headings := [heading for heading in hit.heading_path if heading != name]:
+        place.append(" > ".join(headings))
     found = f"{hit.score:.4f}"
     if hit.vector_rank is not None:
         found += f"  meaning {hit.vector_score:.3f} (#{hit.vector_rank})"

@@ -44,8 +44,8 @@ def command(
     """
     settings = Settings()
     configure("debug" if settings.log_level == "debug" else "warning", settings.log_format)
-    children = [_api(settings, host, port)] + ([] if no_worker else [_worker(concurrency)])
-    done = asyncio.run(_keep(settings, children, as_json=as_json))
+    commands = [_api(settings, host, port)] + ([] if no_worker else [_worker(concurrency)])
+    done = asyncio.run(_keep(settings, commands, as_json=as_json))
     if as_json:
         output.document(
             {"event": "stopped", "restarts": done.restarts, "exit_code": done.exit_code}, one_line=True
@@ -67,12 +67,18 @@ async def _keep(settings: Settings, commands: list[list[str]], *, as_json: bool)
         if not as_json:
             warn("Postgres runs; the API and the worker are starting …")
         secret = await _ready(addresses, settings)
+        # What goes well is in the timelines; unless asked for it is not shown here.
+        variables = {} if "log_level" in settings.model_fields_set else {"PENSTOCK_LOG_LEVEL": "warning"}
         announced = _Announced(settings, addresses, secret, as_json=as_json)
         children = [
-            Child(words[0], words, announced.api_said if words[0] == "api" else lambda line: None)
+            Child(words[0], words, announced.api_said if words[0] == "api" else _unheard, variables)
             for words in commands
         ]
         return await Supervisor(in_order=True, restarted=announced.restarted).run(children)
+
+
+def _unheard(_: str) -> None:
+    """The worker's count at its end is of no interest here."""
 
 
 async def _ready(addresses: Addresses, settings: Settings) -> str | None:

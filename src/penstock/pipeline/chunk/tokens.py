@@ -57,9 +57,7 @@ class TokenCounter:
         unknown = [word for word in dict.fromkeys(words) if word not in self._known]
         costs = dict(zip(unknown, self._costs(unknown), strict=True))
         if len(self._known) + len(costs) > WORDS_KEPT:
-            kept = self._known  # costs of words asked for with these
-            self._known = {}
-            costs = {**kept, **costs}
+            self._known = {}  # a new one: who counts just now holds the old
         self._known.update((word, cost) for word, cost in costs.items() if len(word) <= LONGEST_KEPT)
         return costs
 

@@ -32,9 +32,8 @@ def minilm_is_installed(settings: Settings) -> bool:
 
 
 def minilm_tokenizer(settings: Settings) -> str:
-    """The name of MiniLM's tokeniser; it carries the folder only when the environment leads elsewhere."""
-    folder = minilm_folder(settings)
-    return "minilm" if folder == default_minilm_folder() else f"minilm@{folder}"
+    """The name of MiniLM's tokeniser, with its folder: the child that chunks has another environment."""
+    return f"minilm@{minilm_folder(settings)}"
 
 
 @cache

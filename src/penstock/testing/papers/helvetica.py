@@ -23,12 +23,14 @@ def width(words: str, size: float) -> float:
 
 def wrapped(words: str, size: float, room: float) -> Iterator[str]:
     """Lines that fit; a word wider than the room gets a line of its own."""
-    line = ""
+    line: list[str] = []
+    filled, space = 0.0, width(" ", size)
     for word in words.split():
-        longer = f"{line} {word}" if line else word
-        if line and width(longer, size) > room:
-            yield line
-            longer = word
-        line = longer
+        wide = width(word, size)
+        if line and filled + space + wide > room:
+            yield " ".join(line)
+            line, filled = [], 0.0
+        filled += wide + (space if line else 0.0)
+        line.append(word)
     if line:
-        yield line
+        yield " ".join(line)

@@ -1,0 +1,276 @@
+"""What goes wrong on a document's way, and what must not come of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from penstock.intake import PipelineConfig
+from penstock.net.webhooks import generate_secret, verify
+from penstock.pipeline.tending import Tending
+from penstock.simulators import EmbeddingsSimulator, Fault, WebhookReceiver, busy, serving
+from penstock.simulators.embeddings import KEY
+from tests.plugins.database import Database
+from tests.plugins.documents import Works, works_on
+from tests.plugins.workers import Crew, eventually
+
+NOTE = "The sluice was opened at noon. The wheel began to turn."
+
+
+def _openai(url: str) -> dict[str, Any]:
+    return {"embedder": "openai", "openai_base_url": f"{url}/v1", "openai_api_key": KEY}
+
+
+async def test_a_failing_embedder_is_tried_three_times_and_then_the_document_failed(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    simulator.faults.add(Fault("status", 500), times=50)
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **_openai(url)) as works:
+        async with works.working():
+            taken = await works.hand_in(NOTE)
+
+            async def failed() -> bool:
+                return (await works.product.documents.show(works.tenant_id, taken.document_id)).status == "failed"
+
+            await eventually(failed, within=60)
+            document = await works.product.documents.show(works.tenant_id, taken.document_id)
+            assert document.reason_code == "EmbedderFailed"
+            story = await works.story(taken.document_id)
+            assert story.count("started") == 3
+            assert story.count("attempt_failed") == 2
+
+            async def buried() -> bool:
+                return await works.value("select count(*) from queues.dead_letter") == 1
+
+            await eventually(buried)
+            starts = await works.value(
+                "select array_agg(at order by event_id) from ingest.document_event where event = 'started'"
+            )
+            waits = [(after - before).total_seconds() for before, after in zip(starts, starts[1:], strict=False)]
+            assert waits[0] >= 1
+            assert waits[1] >= 4
+            # Mended, it goes through by hand.
+            simulator.faults.clear()
+            await works.product.documents.retry(works.tenant_id, taken.document_id)
+
+            async def indexed() -> bool:
+                return (await works.product.documents.show(works.tenant_id, taken.document_id)).status == "indexed"
+
+            await eventually(indexed)
+
+
+async def test_a_busy_embedder_is_waited_for_and_the_document_does_not_fail(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    simulator.faults.add(busy("1"), times=2)
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **_openai(url)) as works:
+        async with works.working():
+            document = await works.index(NOTE)
+            assert await works.story(document.document_id) == ["taken_in", "started", "chunked", "indexed"]
+            assert simulator.texts == 1
+
+
+async def test_a_tenant_over_its_budget_waits_and_goes_on_when_there_is_room(
+    database: Database, tmp_path: Path
+) -> None:
+    async with works_on(database, tmp_path) as works, works.working():
+        await works.product.accounts.set_tenant(works.tenant_id, monthly_token_budget=3)
+        taken = await works.hand_in(NOTE)
+
+        async def waits() -> bool:
+            return "waits" in await works.story(taken.document_id)
+
+        await eventually(waits, within=30)
+        document = await works.product.documents.show(works.tenant_id, taken.document_id)
+        assert (document.status, document.reason_code) == ("pending", "over_budget")
+
+        async def explained() -> bool:
+            why = await works.product.documents.explain(works.tenant_id, taken.document_id)
+            return any(reason.reason == "not_due" for reason in why.waits_for)
+
+        await eventually(explained)
+        await works.product.accounts.set_tenant(works.tenant_id, monthly_token_budget=None)
+        async with database.connect("operator") as operator:
+            await operator.execute("select queues.run_now($1)", taken.task_id)
+
+        async def indexed() -> bool:
+            return (await works.product.documents.show(works.tenant_id, taken.document_id)).status == "indexed"
+
+        await eventually(indexed)
+
+
+async def test_another_embedder_takes_over_all_documents_at_once_and_none_is_missing_meanwhile(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    async with serving(simulator.app) as url:
+        remote = _openai(url) | {"embedder": "wordllama"}
+        async with works_on(database, tmp_path, **remote) as works, works.working():
+            for number in range(6):
+                await works.index(f"Report {number}: the sluice gate number {number} holds.", f"r{number}.txt")
+            missing: list[int] = []
+            done = asyncio.Event()
+
+            async def keep_searching() -> None:
+                while not done.is_set():
+                    found = {hit.document_id for hit in await works.find("sluice gate report", limit=50)}
+                    if len(found) != 6:
+                        missing.append(len(found))
+
+            searching = asyncio.create_task(keep_searching())
+            try:
+                await works.product.documents.reindex_project(works.tenant_id, "default", embedder="openai")
+
+                async def switched() -> bool:
+                    project = await works.product.accounts.show_project(works.tenant_id, "default")
+                    return project.embedder == "openai" and project.next_embedder is None
+
+                await eventually(switched, within=60)
+            finally:
+                done.set()
+                await searching
+            assert not missing
+            assert simulator.texts >= 6
+            hits = await works.find("sluice gate report", mode="vector", limit=50)
+            assert {hit.model for hit in hits} == {"openai:text-embedding-3-small"}
+            assert len({hit.document_id for hit in hits}) == 6
+
+
+async def test_the_completion_webhook_is_signed_and_sent_again_until_it_is_taken(
+    database: Database, tmp_path: Path
+) -> None:
+    receiver = WebhookReceiver()
+    receiver.faults.add(Fault("status", 503, {"retry-after": "1"}))
+    secret = generate_secret()
+    async with serving(receiver.app) as url, works_on(database, tmp_path) as works, works.working():
+        await _set_webhook(works, f"{url}/done", secret)
+        taken = await works.hand_in(NOTE)
+        await eventually(lambda: len(receiver.received) >= 2, within=40)
+        came = receiver.received[-1]
+        message = verify([secret], came.headers, came.body, datetime.now(UTC))
+        assert message.message_id == str(taken.ingestion_id)
+        body = json.loads(came.body)
+        assert body["type"] == "ingestion.indexed"
+        assert body["data"]["document_id"] == str(taken.document_id)
+        # The same message id both times: whoever took the first may drop the second.
+        assert {one.headers["webhook-id"] for one in receiver.received} == {str(taken.ingestion_id)}
+
+
+async def _set_webhook(works: Works, url: str, secret: str) -> None:
+    async with works.product.tenants.transaction(works.tenant_id) as conn:
+        secret_id = await works.product.secrets.put(conn, works.tenant_id, "completion", secret.encode())
+    await works.product.accounts.set_tenant(works.tenant_id, webhook_url=url, webhook_secret_id=str(secret_id))
+
+
+async def test_a_killed_worker_delays_a_document_and_loses_none(
+    database: Database, tmp_path: Path, crew: Crew
+) -> None:
+    settings: dict[str, Any] = {"data_dir": tmp_path, "parse_processes": 1, "lease_seconds": 2, "beat_seconds": 0.4}
+    async with works_on(database, tmp_path) as works:
+        ids = [(await works.hand_in(f"# Note {n}\n\n" + f"Line {n} of it. " * 400)).document_id for n in range(12)]
+        first = crew.spawn("penstock", "worker", **settings)
+
+        async def some_under_way() -> bool:
+            return bool(
+                await works.value("select count(*) from ingest.document where status in ('processing', 'embedding')")
+            )
+
+        await eventually(some_under_way, within=60, every=0.005)
+        children = psutil.Process(first.pid).children(recursive=True)
+        crew.kill(first)
+        crew.spawn("penstock", "worker", **settings)
+
+        async def all_indexed() -> bool:
+            return await works.value("select count(*) from ingest.document where status = 'indexed'") == 12
+
+        await eventually(all_indexed, within=90, every=0.1)
+        lost = [n for n in range(12) if "run_lost" in await works.story(ids[n])]
+        assert lost, "the kill hit no run"
+        # Written once: each document has exactly the chunks of its live generation, once each.
+        doubled = await works.value(
+            "select count(*) from (select 1 from ingest.chunk c join ingest.document d using (document_id)"
+            " where c.generation = d.live_generation group by c.document_id, c.ordinal having count(*) > 1) x"
+        )
+        assert doubled == 0
+        await eventually(
+            lambda: not [child for child in children if child.is_running() and child.status() != "zombie"],
+            what="the killed worker's children end with it",
+        )
+
+
+async def test_deleting_a_document_kills_its_parser_within_two_seconds(
+    database: Database, tmp_path: Path
+) -> None:
+    async with works_on(database, tmp_path, parse_seconds=60) as works, works.working():
+        await works.product.warm()
+        big = "\n\n".join(f"# Part {n}\n\n" + f"Sentence {n} goes on and on. " * 3000 for n in range(120))
+        taken = await works.hand_in(big, "big.md")
+
+        async def processing() -> bool:
+            shown = await works.product.documents.show(works.tenant_id, taken.document_id)
+            return shown.status == "processing"
+
+        await eventually(processing, every=0.005)
+        before = set(_parsers())
+        await works.product.documents.delete(works.tenant_id, taken.document_id)
+        await eventually(lambda: not before & set(_parsers()), within=2, what="the parser is replaced")
+
+
+def _parsers() -> list[int]:
+    return [
+        child.pid
+        for child in psutil.Process(os.getpid()).children(recursive=True)
+        if "penstock.sandbox.child" in " ".join(child.cmdline()) and child.status() != "zombie"
+    ]
+
+
+async def test_a_blob_without_a_document_is_removed_by_maintenance(database: Database, tmp_path: Path) -> None:
+    async with works_on(database, tmp_path) as works:
+        taken = await works.hand_in(NOTE)
+        orphan = tmp_path / "blobs" / "documents" / "00000000-0000-7000-8000-000000000000.txt"
+        orphan.write_text("nobody's")
+        tending: Tending = works.product.tending
+        assert await tending.remove_orphans(timedelta(hours=1)) == 0
+        assert await tending.remove_orphans(timedelta(seconds=-60)) == 1
+        assert not orphan.exists()
+        assert await works.product.documents.show(works.tenant_id, taken.document_id)
+        assert [path for path in orphan.parent.iterdir()]
+
+
+async def test_a_document_with_a_pipeline_of_its_own_goes_first(database: Database, tmp_path: Path) -> None:
+    async with works_on(database, tmp_path, ingest_concurrency=1) as works:
+        plain = [await works.hand_in(f"Plain note {n}.", f"p{n}.txt") for n in range(5)]
+        custom = await works.hand_in("A custom note.", "c.txt", pipeline_config=PipelineConfig(language="simple"))
+        async with works.working():
+            for taken in [*plain, custom]:
+                await works.settled(taken.document_id)
+        order = await works.value(
+            "select array_agg(document_id order by event_id) from ingest.document_event where event = 'started'"
+        )
+        assert order.index(custom.document_id) == 0
+
+
+async def test_a_large_document_does_not_hold_up_a_small_one(database: Database, tmp_path: Path) -> None:
+    async with works_on(database, tmp_path, parse_processes=2) as works, works.working():
+        await works.index("Warm up.", "w.txt")
+        big = "\n\n".join(f"## Item {n}\n\n" + f"Detail {n} of the inventory. " * 60 for n in range(2500))
+        large = await works.hand_in(big, "large.md")
+
+        async def embedding() -> bool:
+            shown = await works.product.documents.show(works.tenant_id, large.document_id)
+            return shown.status == "embedding"
+
+        await eventually(embedding, within=60)
+        await works.index("A small note about herons.", "small.txt")
+        shown = await works.product.documents.show(works.tenant_id, large.document_id)
+        assert shown.status == "embedding", "the small one overtook it"
+        document = await works.settled(large.document_id, 100)
+        assert (document.status, document.chunk_count) == ("indexed", 5000)

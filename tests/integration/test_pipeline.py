@@ -27,7 +27,9 @@ The miller replaced the oak gate after the flood of 1911.
 """
 
 
-async def test_plain_text_becomes_chunks_with_vectors_and_is_found(database: Database, tmp_path: Path) -> None:
+async def test_plain_text_becomes_chunks_with_vectors_and_is_found(
+    database: Database, tmp_path: Path
+) -> None:
     async with works_on(database, tmp_path) as works, works.working():
         document = await works.index(MILL)
 
@@ -68,7 +70,9 @@ async def test_the_attachment_of_a_mail_is_a_document_of_its_own(database: Datab
 
         async def children() -> list[object]:
             page = await works.product.documents.list(works.tenant_id)
-            return [d for d in page.items if d.parent_document_id == parent.document_id and d.status == "indexed"]
+            return [
+                d for d in page.items if d.parent_document_id == parent.document_id and d.status == "indexed"
+            ]
 
         await eventually(children)
         hits = await works.find("oak planks sluice", mode="text")
@@ -134,7 +138,9 @@ async def test_changed_content_keeps_the_id_and_embeds_only_what_changed(
         assert (await works.find("a wholly new fact", mode="text"))[0].document_id == document.document_id
         live = await works.value("select live_generation from ingest.document")
         per_ordinal = await works.value(
-            "select max(n) from (select count(*) n from ingest.chunk where generation = $1 group by ordinal) c", live
+            "select max(n) from"
+            " (select count(*) n from ingest.chunk where generation = $1 group by ordinal) c",
+            live,
         )
         assert per_ordinal == 1
 
@@ -171,10 +177,14 @@ async def test_a_failed_reindex_leaves_the_old_version_live(database: Database, 
     async with works_on(database, tmp_path) as works, works.working():
         document = await works.index(MILL)
         broken = b"%PDF-1.7 no pages here"
-        await works.product.intake.replace(works.tenant_id, document.document_id, _pieces(broken), filename="x.pdf")
+        await works.product.intake.replace(
+            works.tenant_id, document.document_id, _pieces(broken), filename="x.pdf"
+        )
 
         async def failed() -> bool:
-            return (await works.product.documents.show(works.tenant_id, document.document_id)).status == "failed"
+            return (
+                await works.product.documents.show(works.tenant_id, document.document_id)
+            ).status == "failed"
 
         await eventually(failed)
         hits = await works.find("penstock water mill")
@@ -210,7 +220,9 @@ class _NoNewsletters:
         return Skip("marketing_material") if "unsubscribe" in parsed.text else None
 
 
-async def test_a_document_a_rule_refuses_is_skipped_with_the_reason(database: Database, tmp_path: Path) -> None:
+async def test_a_document_a_rule_refuses_is_skipped_with_the_reason(
+    database: Database, tmp_path: Path
+) -> None:
     async with works_on(database, tmp_path, classifier=_NoNewsletters()) as works, works.working():
         taken = await works.hand_in("Buy now! To unsubscribe click here.", "spam.txt")
         document = await works.settled(taken.document_id)
@@ -230,5 +242,3 @@ async def test_what_is_under_way_is_not_retried_by_hand(database: Database, tmp_
 
 async def _pieces(content: bytes) -> AsyncIterator[bytes]:
     yield content
-
-

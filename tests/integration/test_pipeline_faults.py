@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,9 @@ async def test_a_failing_embedder_is_tried_three_times_and_then_the_document_fai
             taken = await works.hand_in(NOTE)
 
             async def failed() -> bool:
-                return (await works.product.documents.show(works.tenant_id, taken.document_id)).status == "failed"
+                return (
+                    await works.product.documents.show(works.tenant_id, taken.document_id)
+                ).status == "failed"
 
             await eventually(failed, within=60)
             document = await works.product.documents.show(works.tenant_id, taken.document_id)
@@ -47,13 +50,13 @@ async def test_a_failing_embedder_is_tried_three_times_and_then_the_document_fai
             assert story.count("attempt_failed") == 2
 
             async def buried() -> bool:
-                return await works.value("select count(*) from queues.dead_letter") == 1
+                return bool(await works.value("select count(*) = 1 from queues.dead_letter"))
 
             await eventually(buried)
             starts = await works.value(
                 "select array_agg(at order by event_id) from ingest.document_event where event = 'started'"
             )
-            waits = [(after - before).total_seconds() for before, after in zip(starts, starts[1:], strict=False)]
+            waits = [(after - before).total_seconds() for before, after in pairwise(starts)]
             assert waits[0] >= 1
             assert waits[1] >= 4
             # Mended, it goes through by hand.
@@ -61,7 +64,9 @@ async def test_a_failing_embedder_is_tried_three_times_and_then_the_document_fai
             await works.product.documents.retry(works.tenant_id, taken.document_id)
 
             async def indexed() -> bool:
-                return (await works.product.documents.show(works.tenant_id, taken.document_id)).status == "indexed"
+                return (
+                    await works.product.documents.show(works.tenant_id, taken.document_id)
+                ).status == "indexed"
 
             await eventually(indexed)
 
@@ -102,7 +107,9 @@ async def test_a_tenant_over_its_budget_waits_and_goes_on_when_there_is_room(
             await operator.execute("select queues.run_now($1)", taken.task_id)
 
         async def indexed() -> bool:
-            return (await works.product.documents.show(works.tenant_id, taken.document_id)).status == "indexed"
+            return (
+                await works.product.documents.show(works.tenant_id, taken.document_id)
+            ).status == "indexed"
 
         await eventually(indexed)
 
@@ -115,7 +122,9 @@ async def test_another_embedder_takes_over_all_documents_at_once_and_none_is_mis
         remote = _openai(url) | {"embedder": "wordllama"}
         async with works_on(database, tmp_path, **remote) as works, works.working():
             for number in range(6):
-                await works.index(f"Report {number}: the sluice gate number {number} holds.", f"r{number}.txt")
+                await works.index(
+                    f"Report {number}: the sluice gate number {number} holds.", f"r{number}.txt"
+                )
             missing: list[int] = []
             done = asyncio.Event()
 
@@ -167,20 +176,32 @@ async def test_the_completion_webhook_is_signed_and_sent_again_until_it_is_taken
 async def _set_webhook(works: Works, url: str, secret: str) -> None:
     async with works.product.tenants.transaction(works.tenant_id) as conn:
         secret_id = await works.product.secrets.put(conn, works.tenant_id, "completion", secret.encode())
-    await works.product.accounts.set_tenant(works.tenant_id, webhook_url=url, webhook_secret_id=str(secret_id))
+    await works.product.accounts.set_tenant(
+        works.tenant_id, webhook_url=url, webhook_secret_id=str(secret_id)
+    )
 
 
 async def test_a_killed_worker_delays_a_document_and_loses_none(
     database: Database, tmp_path: Path, crew: Crew
 ) -> None:
-    settings: dict[str, Any] = {"data_dir": tmp_path, "parse_processes": 1, "lease_seconds": 2, "beat_seconds": 0.4}
+    settings: dict[str, Any] = {
+        "data_dir": tmp_path,
+        "parse_processes": 1,
+        "lease_seconds": 2,
+        "beat_seconds": 0.4,
+    }
     async with works_on(database, tmp_path) as works:
-        ids = [(await works.hand_in(f"# Note {n}\n\n" + f"Line {n} of it. " * 400)).document_id for n in range(12)]
+        ids = [
+            (await works.hand_in(f"# Note {n}\n\n" + f"Line {n} of it. " * 400)).document_id
+            for n in range(12)
+        ]
         first = crew.spawn("penstock", "worker", **settings)
 
         async def some_under_way() -> bool:
             return bool(
-                await works.value("select count(*) from ingest.document where status in ('processing', 'embedding')")
+                await works.value(
+                    "select count(*) from ingest.document where status in ('processing', 'embedding')"
+                )
             )
 
         await eventually(some_under_way, within=60, every=0.005)
@@ -189,7 +210,9 @@ async def test_a_killed_worker_delays_a_document_and_loses_none(
         crew.spawn("penstock", "worker", **settings)
 
         async def all_indexed() -> bool:
-            return await works.value("select count(*) from ingest.document where status = 'indexed'") == 12
+            return bool(
+                await works.value("select count(*) = 12 from ingest.document where status = 'indexed'")
+            )
 
         await eventually(all_indexed, within=90, every=0.1)
         lost = [n for n in range(12) if "run_lost" in await works.story(ids[n])]
@@ -232,7 +255,9 @@ def _parsers() -> list[int]:
     ]
 
 
-async def test_a_blob_without_a_document_is_removed_by_maintenance(database: Database, tmp_path: Path) -> None:
+async def test_a_blob_without_a_document_is_removed_by_maintenance(
+    database: Database, tmp_path: Path
+) -> None:
     async with works_on(database, tmp_path) as works:
         taken = await works.hand_in(NOTE)
         orphan = tmp_path / "blobs" / "documents" / "00000000-0000-7000-8000-000000000000.txt"
@@ -241,19 +266,21 @@ async def test_a_blob_without_a_document_is_removed_by_maintenance(database: Dat
         assert await tending.remove_orphans(timedelta(hours=1)) == 0
         assert await tending.remove_orphans(timedelta(seconds=-60)) == 1
         assert not orphan.exists()
-        assert await works.product.documents.show(works.tenant_id, taken.document_id)
-        assert [path for path in orphan.parent.iterdir()]
+        assert [path.stem for path in orphan.parent.iterdir()] == [str(taken.document_id)]
 
 
 async def test_a_document_with_a_pipeline_of_its_own_goes_first(database: Database, tmp_path: Path) -> None:
     async with works_on(database, tmp_path, ingest_concurrency=1) as works:
         plain = [await works.hand_in(f"Plain note {n}.", f"p{n}.txt") for n in range(5)]
-        custom = await works.hand_in("A custom note.", "c.txt", pipeline_config=PipelineConfig(language="simple"))
+        custom = await works.hand_in(
+            "A custom note.", "c.txt", pipeline_config=PipelineConfig(language="simple")
+        )
         async with works.working():
             for taken in [*plain, custom]:
                 await works.settled(taken.document_id)
         order = await works.value(
-            "select array_agg(document_id order by event_id) from ingest.document_event where event = 'started'"
+            "select array_agg(document_id order by event_id)"
+            " from ingest.document_event where event = 'started'"
         )
         assert order.index(custom.document_id) == 0
 

@@ -100,7 +100,12 @@ def settings_for(database: Database, folder: Path, **settings: Any) -> Settings:
 
 @asynccontextmanager
 async def works_on(
-    database: Database, folder: Path, *, classifier: Classifier | None = None, slug: str = "acme", **settings: Any
+    database: Database,
+    folder: Path,
+    *,
+    classifier: Classifier | None = None,
+    slug: str = "acme",
+    **settings: Any,
 ) -> AsyncIterator[Works]:
     chosen = settings_for(database, folder, **settings)
     async with Product(chosen, classifier=classifier) as product:
@@ -110,4 +115,3 @@ async def works_on(
         finally:
             await operators.close()
         yield Works(product, database, tenant)
-

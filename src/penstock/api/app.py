@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
@@ -83,6 +84,8 @@ def create_app(
         lifespan=lifespan,
         responses=_PROBLEM,
     )
+    # It warns of every odd byte that anybody sends; the caller is told, which is enough.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
     app.state.product = product
     app.state.rate_limit = RateLimit()
     app.state.large_bodies = asyncio.Semaphore(webhook_intake.LARGE_AT_ONCE)

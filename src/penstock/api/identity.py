@@ -50,7 +50,8 @@ class Needs:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
-    def __call__(self, request: Request) -> Caller:
+    async def __call__(self, request: Request) -> Caller:
+        # A coroutine, though it waits for nothing: FastAPI would send a plain function to a thread.
         caller = caller_of(request)
         if not caller.may(self.scope):
             raise HttpRefused(

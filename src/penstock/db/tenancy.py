@@ -51,7 +51,7 @@ class TenantPool:
 
     @asynccontextmanager
     async def everyone(self) -> AsyncIterator[Connection]:
-        """A connection without a tenant, for the calls in the schema `keeping`; nothing else shows it a row."""
+        """A connection without a tenant, for calls in the schema `keeping`; nothing else shows it a row."""
         async with self._pool.acquire() as connection:
             with translated():
                 yield connection

@@ -3,8 +3,8 @@
 from penstock.intake.blobs import Blobs
 from penstock.intake.documents import Documents
 from penstock.intake.intake import Intake
-from penstock.intake.rows import Content, Document, Estimate, Event, Explanation, Ingestion, Page, Taken
 from penstock.intake.pipeline_config import Chunking, PipelineConfig
+from penstock.intake.rows import Content, Document, Estimate, Event, Explanation, Ingestion, Page, Taken
 from penstock.intake.webhook_sources import WebhookSources
 
 __all__ = [

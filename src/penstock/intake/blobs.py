@@ -32,7 +32,9 @@ class Blobs:
     def open(cls, settings: Settings) -> Blobs:
         url = settings.blob_url
         if url is None or url.startswith("file://"):
-            folder = (settings.data_dir / "blobs").absolute() if url is None else Path(unquote(urlsplit(url).path))
+            folder = (
+                (settings.data_dir / "blobs").absolute() if url is None else Path(unquote(urlsplit(url).path))
+            )
             folder.mkdir(parents=True, exist_ok=True)
             return cls(LocalStore(prefix=folder, mkdir=True), folder)
         options: dict[str, Any] = {}
@@ -56,14 +58,16 @@ class Blobs:
             got = await obstore.get_async(self._store, path)
         except (NotFoundError, FileNotFoundError):
             raise NotFound(
-                f"the blob {path} is not in the store", "blob", "Restore it from a backup, or upload it again."
+                f"the blob {path} is not in the store",
+                "blob",
+                "Restore it from a backup, or upload it again.",
             ) from None
         return _pieces(got)
 
     async def fetch(self, path: str, to: Path) -> None:
         """Copy a blob into a file."""
         stream = await self.read(path)
-        with to.open("wb") as file:  # noqa: ASYNC230  # pieces go to the page cache, not to the disk
+        with to.open("wb") as file:  # pieces go to the page cache, not to the disk
             async for piece in stream:
                 file.write(piece)
 

@@ -145,7 +145,7 @@ class Documents:
     async def reindex_project(
         self, tenant_id: TenantId, project: str | ProjectId, *, embedder: str | None = None
     ) -> TaskId:
-        """Index every document of a project again; with another embedder, beside the live one until all are ready."""
+        """Index a project again; with another embedder, beside the live one until all documents are ready."""
         return TaskId(
             int(await self._value(tenant_id, "select ingest.start_reindex($1, $2)", str(project), embedder))
         )

@@ -26,7 +26,7 @@ LONGEST_NAME = 512
 
 
 class Intake:
-    """Shared by uploads, webhooks, attachments and sources. `code_version` names the parsers and the chunker."""
+    """Shared by uploads, webhooks, attachments and sources. `code_version`: of parsers and chunker."""
 
     def __init__(self, tenants: TenantPool, blobs: Blobs, settings: Settings, code_version: str) -> None:
         self._tenants = tenants
@@ -60,7 +60,9 @@ class Intake:
             _assert_not_empty(spooled)
             mime_type = sniff(spooled.head, filename=filename, declared=declared_type)
             async with self._tenants.transaction(tenant_id) as conn:
-                if replay is not None and not await conn.fetchval("select ingest.note_webhook($1, $2)", *replay):
+                if replay is not None and not await conn.fetchval(
+                    "select ingest.note_webhook($1, $2)", *replay
+                ):
                     raise InvalidArgument(
                         "this delivery was here before",
                         "webhook-signature",
@@ -99,7 +101,7 @@ class Intake:
         uploaded_by: str = "api",
         max_bytes: int | None = None,
     ) -> Taken:
-        """Give a document other content; it keeps its id, and its old version is found until the new one is indexed."""
+        """Give a document other content; its old version is found until the new one is indexed."""
         async with self._spooled(tenant_id, content, max_bytes) as spooled:
             _assert_not_empty(spooled)
             mime_type = sniff(spooled.head, filename=filename, declared=declared_type)

@@ -35,7 +35,9 @@ class Spooled:
 
 
 @asynccontextmanager
-async def spool(content: AsyncIterable[bytes], *, limit: int, folder: Path | None = None) -> AsyncIterator[Spooled]:
+async def spool(
+    content: AsyncIterable[bytes], *, limit: int, folder: Path | None = None
+) -> AsyncIterator[Spooled]:
     """Take content in up to `limit` bytes; the one byte too many raises TooLarge at once."""
     digest = hashlib.sha256()
     memory = bytearray()

@@ -43,7 +43,7 @@ class WebhookSources:
         self._secrets = secrets
 
     async def rotate(self, tenant_id: TenantId, project: str | ProjectId = "default") -> WebhookSecret:
-        """Make the tenant's webhook, or give it a new secret; the one before stays good until the next rotation."""
+        """Make the webhook, or give it a new secret; the one before stays good until the next rotation."""
         secret = generate_secret()
         async with self._tenants.transaction(tenant_id) as conn:
             secret_id = await self._secrets.put(conn, tenant_id, SECRET_NAME, secret.encode())
@@ -61,7 +61,9 @@ class WebhookSources:
             row = await conn.fetchval("select ingest.webhook_source()")
             if row is None:
                 raise NotFound(
-                    "this tenant has no webhook", "tenant", "Make one: POST /v1/sources/webhook with an admin key"
+                    "this tenant has no webhook",
+                    "tenant",
+                    "Make one: POST /v1/sources/webhook with an admin key",
                 )
             source = json.loads(row)
             secrets = [

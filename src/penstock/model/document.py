@@ -35,7 +35,7 @@ BlockKind: TypeAlias = Literal["heading", "paragraph", "list", "table", "code"]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One piece of structure: the text it covers by offsets, where it is, and a heading's level (1 is the top)."""
+    """One piece of structure: the text it covers, its page, and a heading's level (1 is the top)."""
 
     kind: BlockKind
     start: int
@@ -55,7 +55,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document's text with its structure. Blocks come in order, do not overlap, and cover all that is not white space."""
+    """A document's text with its structure: blocks in order, apart, covering all but white space."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -87,7 +87,7 @@ class Chunk:
     @cached_property
     def embedder_input(self) -> str:
         """Exactly what the embedder reads: the headings above, then the text."""
-        return " › ".join(self.heading_path) + "\n" + self.text if self.heading_path else self.text
+        return " > ".join(self.heading_path) + "\n" + self.text if self.heading_path else self.text
 
     @cached_property
     def input_sha256(self) -> bytes:

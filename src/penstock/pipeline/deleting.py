@@ -1,4 +1,4 @@
-"""Removes what a deleted document leaves: its blobs, chunks, vectors, and cached embeddings nobody else uses."""
+"""Removes what a deleted document leaves: blobs, chunks, vectors, embeddings nobody else uses."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Tells a tenant's completion webhook that an ingestion ended; the queue tries again when it does not answer."""
+"""Tells a tenant's completion webhook that an ingestion ended; the queue retries what is not taken."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-import httpx2
 from pydantic import BaseModel, ConfigDict
 
 from penstock.db.tenancy import TenantPool
@@ -14,6 +14,9 @@ from penstock.net.delivery import deliver
 from penstock.observe import get_logger
 from penstock.pipeline.ports import Run
 from penstock.vault.secrets import Secrets
+
+if TYPE_CHECKING:
+    import httpx2
 
 log = get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""Gives chunks their vectors, from the tenant's cache where the same input was embedded before, and stages them."""
+"""Gives chunks their vectors, from the tenant's cache where it has them, and stages them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.pipeline.job import Job
 from penstock.pipeline.ports import Embeds, Indexes
 
 STEP = 500
-"""Chunks embedded and staged at a time: what a run holds in memory, and what it loses when its worker dies."""
+"""Chunks embedded and staged at a time: what a run holds in memory and loses when its worker dies."""
 
 CACHED = "select text_sha256, embedding from ingest.cached_embeddings($1, $2)"
 KEEP = "select ingest.keep_embeddings($1, $2, $3, $4)"
@@ -46,7 +46,9 @@ class ChunkEmbedder:
         self._embeds = embeds
         self._index = index
 
-    async def stage(self, tenant_id: TenantId, job: Job, embedder: Embedder, chunks: Sequence[Chunk]) -> Counts:
+    async def stage(
+        self, tenant_id: TenantId, job: Job, embedder: Embedder, chunks: Sequence[Chunk]
+    ) -> Counts:
         """Embed and stage all chunks as the job's generation; raises OverBudget before it spends too much."""
         counts = Counts(len(chunks), sum(chunk.token_count for chunk in chunks))
         for start in range(0, len(chunks), STEP):

@@ -1,4 +1,4 @@
-"""One run of one document: parse, classify, chunk, embed, index, and one transaction that puts the result down."""
+"""One run of one document: parse, classify, chunk, embed, and one transaction puts the result down."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from time import perf_counter
 from typing import Any
 
 from penstock.db.tenancy import TenantPool
-from penstock.errors import DocumentRejected, EmbedderRefused, InvalidArgument, LeaseLost, NotFound, PenstockError
+from penstock.errors import (
+    DocumentRejected,
+    EmbedderRefused,
+    InvalidArgument,
+    LeaseLost,
+    NotFound,
+    PenstockError,
+)
 from penstock.model import Chunk, Embedder, Parsed, Snooze, TenantId
 from penstock.observe import get_logger
 from penstock.pipeline.chunk import ChunkPlan, chunk, plan_for
@@ -157,7 +164,9 @@ class Ingest:
         try:
             chunks = await self._sandbox.run(chunk, parsed, plan, seconds=self._chunk_seconds)
         except SandboxError as error:
-            raise DocumentRejected("chunk", str(error), "Try other chunk settings for this document.") from error
+            raise DocumentRejected(
+                "chunk", str(error), "Try other chunk settings for this document."
+            ) from error
         if not chunks:
             raise DocumentRejected("empty", "there is no text in it", "Upload a document with text.")
         return chunks

@@ -10,7 +10,17 @@ from typing import Literal, Protocol
 from uuid import UUID
 
 from penstock.db import Connection
-from penstock.model import Attachment, Chunk, DocumentId, Embedder, Parsed, ProjectId, TaskId, TenantId, Vector
+from penstock.model import (
+    Attachment,
+    Chunk,
+    DocumentId,
+    Embedder,
+    Parsed,
+    ProjectId,
+    TaskId,
+    TenantId,
+    Vector,
+)
 
 
 class Run(Protocol):
@@ -36,7 +46,6 @@ class Parses(Protocol):
         self, path: Path, *, mime_type: str, filename: str | None, by: Literal["auto", "local", "docling"]
     ) -> Parsed:
         """The document's text, or DocumentRejected with a reason code."""
-
 
 
 class Embeds(Protocol):

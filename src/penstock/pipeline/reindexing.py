@@ -1,4 +1,4 @@
-"""Indexes a whole project again; with another embedder, beside the live one, until one flip takes them all."""
+"""Indexes a project again; with another embedder, beside the live one, until one flip takes all."""
 
 from __future__ import annotations
 
@@ -53,5 +53,7 @@ class Reindexing:
         if left > 0:
             return Snooze(LOOK_SECONDS)
         async with self._tenants.transaction(tenant_id) as conn:
-            flipped = await conn.fetchval("select ingest.flip_embedder($1, $2)", project_id, self._code_version)
+            flipped = await conn.fetchval(
+                "select ingest.flip_embedder($1, $2)", project_id, self._code_version
+            )
         return None if flipped else Snooze(LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""Looks after documents every minute: settles the stranded, sweeps old generations, counts words, removes orphans."""
+"""Looks after documents every minute: settles the stranded, tends the index, removes orphans."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from typing import Self
 from penstock.accounts import Accounts, CompletionWebhooks, KeptReplies
 from penstock.app import Penstock
 from penstock.db.tenancy import TenantPool
-from penstock.product.embedders import Embedders
 from penstock.index import open_index
 from penstock.intake import Blobs, Documents, Intake, WebhookSources
 from penstock.model import Attachment, DocumentId, Exponential, NoRetry, ProjectId, Snooze, TenantId
@@ -25,6 +24,7 @@ from penstock.pipeline.parse import ParseDesk
 from penstock.pipeline.reindexing import Reindexing, ReindexProject
 from penstock.pipeline.tending import TendDocuments, Tending
 from penstock.pipeline.version import CODE_VERSION
+from penstock.product.embedders import Embedders
 from penstock.search import Search
 from penstock.settings import Settings
 from penstock.vault import Secrets, Vault
@@ -57,7 +57,11 @@ class Product:
         backoff = Exponential(base=1, factor=4)
 
         @task(
-            INGEST, queue=INGEST, max_attempts=MAX_ATTEMPTS, retry=backoff, on_duplicate="coalesce",
+            INGEST,
+            queue=INGEST,
+            max_attempts=MAX_ATTEMPTS,
+            retry=backoff,
+            on_duplicate="coalesce",
             time_limit=RUN_SECONDS,
         )
         async def ingest(payload: IngestDocument, ctx: Context) -> Snooze | None:

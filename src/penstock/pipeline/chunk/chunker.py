@@ -61,7 +61,7 @@ class _Paths:
         return (half,) if half else ()
 
     def _tokens(self, path: tuple[str, ...]) -> int:
-        return self._counts.count(" › ".join(path)) + 1 if path else 0  # noqa: RUF001
+        return self._counts.count(" > ".join(path)) + 1 if path else 0
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,6 +177,28 @@ def test_the_sql_reference_names_the_errors_a_function_raises() -> None:
         file = (SQL / "queues" / "functions" / f"{name}.sql").read_text()
         raised = set(re.findall(r"errcode = '(PS\d{3})'", file))
         silent += [f"{name}: {state}" for state in sorted(raised) if state not in section]
+    assert silent == []
+
+
+def test_the_reference_of_documents_is_what_the_sql_says() -> None:
+    """Write it anew after a change: python tools/sql_reference.py"""
+    spec = importlib.util.spec_from_file_location("sql_reference", ROOT / "tools" / "sql_reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.PAGE.read_text(encoding="utf-8") == tool.page()
+
+
+def test_every_function_for_documents_says_which_errors_it_raises() -> None:
+    silent = []
+    for schema in ("accounts", "files", "ingest", "vault", "keeping"):
+        for file in sorted((SQL / schema / "functions").glob("*.sql")):
+            text = file.read_text(encoding="utf-8")
+            head = re.match(r"(?:--[^\n]*\n)+", text)
+            assert head is not None, file
+            raised = set(re.findall(r"errcode = '(PS\d{3})'", text))
+            silent += [f"{schema}.{file.stem}: {state}" for state in sorted(raised) if state not in head[0]]
     assert silent == []
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis import Case, GenerationMode
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -29,7 +32,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 SECRET = "contract"
-EXAMPLES = 8
+EXAMPLES = 7
 
 
 @contextmanager
@@ -68,6 +71,7 @@ def served(database: Database, folder: Path) -> Iterator[House]:
         assert not failed, failed
 
 
+@pytest.mark.timeout(300)
 def test_generated_requests_find_no_fault(database: Database, tmp_path: Path) -> None:
     with served(database, tmp_path) as there, requests.Session() as session:
         session.headers["Authorization"] = f"Bearer {there.key}"
@@ -79,23 +83,19 @@ def test_generated_requests_find_no_fault(database: Database, tmp_path: Path) ->
         known = {"document_id": document, "slug": "default", "tenant_slug": "acme"}
         tried = 0
         for result in schema.get_all_operations():
-            operation = result.ok()
+            operation: Any = result.ok()  # type: ignore[union-attr]  # an invalid description ends here
+            # Random ids only ever find 404; these are of things that are there.
             names = {parameter.name for parameter in operation.path_parameters}
-            for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-                # Random ids only ever find 404; half of the requests are about things that are there.
-                for given_path in [{}, {name: known[name] for name in names & known.keys()}]:
-                    if given_path or not names or mode is GenerationMode.NEGATIVE:
-                        fuzz(operation, mode, given_path, session)
-                        tried += 1
-        assert tried > 50
+            there_is = {name: known[name] for name in names & known.keys()}
+            fuzz(operation, GenerationMode.POSITIVE, there_is, session)
+            fuzz(operation, GenerationMode.NEGATIVE, there_is, session)
+            if there_is:
+                fuzz(operation, GenerationMode.NEGATIVE, {}, session)
+            tried += 1
+        assert tried >= 30
 
 
-def fuzz(
-    operation: schemathesis.APIOperation[object, object, object, object],
-    mode: GenerationMode,
-    path: dict[str, str],
-    session: requests.Session,
-) -> None:
+def fuzz(operation: Any, mode: GenerationMode, path: dict[str, str], session: requests.Session) -> None:
     @settings(
         max_examples=EXAMPLES,
         deadline=None,
@@ -105,12 +105,12 @@ def fuzz(
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy(generation_mode=mode, path_parameters=path or None))
-    def check(case: Case) -> None:
+    def check(case: Any) -> None:
         # Deleting the one document, or waiting for one that no worker runs, would make the rest say nothing.
         if operation.method == "delete" and path:
             return
-        case.query.pop("wait", None) if isinstance(case.query, dict) else None
-        response = case.call(session=session, timeout=30)
-        case.validate_response(response, checks=CHECKS)
+        case.query.pop("wait", None)
+        case.validate_response(case.call(session=session, timeout=30), checks=CHECKS)
 
-    check()
+    with suppress(Unsatisfiable):  # a call without parameters cannot be made wrongly
+        check()

@@ -32,6 +32,7 @@ class WatchedBlobs(Blobs):
         self.written: list[str] = []
         self.gate: asyncio.Event | None = None
         self.error: Exception | None = None
+        """What the next write ends with."""
 
     async def write(self, path: str, spooled: Spooled) -> None:
         await super().write(path, spooled)
@@ -39,13 +40,12 @@ class WatchedBlobs(Blobs):
         if self.gate is not None:
             await self.gate.wait()
         if self.error is not None:
-            raise self.error
+            error, self.error = self.error, None
+            raise error
 
     @property
     def files(self) -> set[str]:
-        return {
-            str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()
-        }
+        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,7 @@ class House:
     async def index(self, document_id: DocumentId, tenant_id: TenantId | None = None) -> None:
         """What a worker does, without reading anything."""
         async with self.tenants.transaction(tenant_id or self.acme) as conn:
-            plan = json.loads(
-                await conn.fetchval("select ingest.begin_run($1, 1, 1, $2)", document_id, CODE)
-            )
+            plan = json.loads(await conn.fetchval("select ingest.begin_run($1, 1, 1, $2)", document_id, CODE))
             await conn.execute("select ingest.start_embedding($1, $2, '{}')", document_id, plan["generation"])
             ended = await conn.fetchval(
                 "select ingest.finish_run($1, $2, $3, $4, $5, $6, $7)",
@@ -125,5 +123,3 @@ async def house(database: Database, folder: Path, **settings: Any) -> AsyncItera
 async def pieces(content: bytes, size: int = 1000) -> AsyncIterator[bytes]:
     for start in range(0, len(content), size):
         yield content[start : start + size]
-
-

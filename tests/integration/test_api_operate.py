@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import signal
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tests.integration.api_house import assert_problem, house
+from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
 
 
@@ -86,7 +90,13 @@ async def test_embeddings_are_there_for_whoever_has_the_secret(database: Databas
         assert len(made["embeddings"]) == 2
         assert len(made["embeddings"][0]) == made["dim"]
         assert sum(part * part for part in made["embeddings"][0]) == pytest.approx(1, abs=0.01)
-        wrong_texts: list[dict[str, object]] = [{"texts": []}, {"texts": [3]}, {"texts": "water"}, {}]
+        wrong_texts: list[dict[str, object]] = [
+            {"texts": []},
+            {"texts": [3]},
+            {"texts": "water"},
+            {},
+            {"texts": [" "]},
+        ]
         for bad in [*wrong_texts, {"texts": ["a\u0000"]}]:
             answer = await client.post(path, json=bad, headers=right)
             assert answer.status_code == 422, (bad, answer.text)
@@ -99,3 +109,15 @@ async def test_without_a_secret_there_are_no_embeddings(database: Database, tmp_
         for headers in ({}, {"X-Brain-Secret": ""}):
             answer = await client.post("/internal/embed", json={"texts": ["a"]}, headers=headers)
             assert_problem(answer, 404)
+
+
+def test_the_command_serves_until_it_is_told_to_stop(penstock: CommandLine) -> None:
+    with penstock.with_variables(PENSTOCK_DATA_DIR="data").running("api", "--port", "0", "--json") as serving:
+        assert serving.stdout is not None
+        url = json.loads(serving.stdout.readline())["url"]
+        assert httpx2.get(f"{url}/readyz").json()["status"] == "ok"
+        port = url.rpartition(":")[2]
+        taken = penstock.with_variables(PENSTOCK_DATA_DIR="data")("api", "--port", port, "--json")
+        assert (taken.code, taken.error["field"]) == (1, "PENSTOCK_API_PORT")
+        serving.send_signal(signal.SIGTERM)
+        assert serving.wait(20) == 0

@@ -29,12 +29,10 @@ def write_papers(folder: Path) -> None:
     (folder / "deep" / "deeper").mkdir(parents=True)
     (folder / "notes.md").write_text("# The gate\n\nIt opens at dawn.\n")
     (folder / "deep" / "visit.html").write_bytes(html("A visit", ["# Opening hours", "Sundays from ten."]))
-    notice = Attachment(
-        "notice.pdf", pdf("Notice", [["# Notice", "The shaft seal is late."]]), "application/pdf"
-    )
-    (folder / "deep" / "deeper" / "late.eml").write_bytes(
-        eml("Late", "See the notice.", attachments=[notice])
-    )
+    notice = pdf("Notice", [["# Notice", "The shaft seal is late."]])
+    attached = Attachment("notice.pdf", notice, "application/pdf")
+    mail = eml("Late", "See the notice.", attachments=[attached])
+    (folder / "deep" / "deeper" / "late.eml").write_bytes(mail)
     (folder / ".hidden.md").write_text("nobody sees this")
     (folder / ".git").mkdir()
     (folder / ".git" / "config.txt").write_text("nor this")
@@ -51,9 +49,8 @@ def test_a_folder_becomes_documents_and_unchanged_the_second_time(mill: CommandL
     assert rows["notice.pdf"]["parent_document_id"] == rows["late.eml"]["document_id"]
     again = mill("ingest", "papers", "--worker", "--json")
     assert again.json["counts"] == {"unchanged": 3}
-    assert {row["document_id"] for row in again.json["documents"]} < {
-        row["document_id"] for row in rows.values()
-    }
+    known = {row["document_id"] for row in rows.values()}
+    assert {row["document_id"] for row in again.json["documents"]} < known
     named = mill("ingest", "papers/.hidden.md", "papers", "--glob", "*.html", "--worker")
     assert named.code == 0, named.err
     assert named.out.splitlines()[1].split() == ["indexed", "1"]
@@ -105,9 +102,8 @@ async def test_ctrl_c_leaves_what_was_accepted_in_the_queue(mill: CommandLine, d
 
     async def accepted() -> bool:
         async with database.connect() as admin:
-            return bool(
-                await admin.fetchval("select count(*) = 3 from ingest.document where status = 'pending'")
-            )
+            pending = "select count(*) from ingest.document where status = 'pending'"
+            return int(await admin.fetchval(pending)) == 3
 
     with mill.running("ingest", "0.txt", "1.txt", "2.txt", "--no-worker") as child:
         await eventually(accepted, within=60, every=0.1)

@@ -301,3 +301,34 @@ async def test_a_large_document_does_not_hold_up_a_small_one(database: Database,
         assert shown.status == "embedding", "the small one overtook it"
         document = await works.settled(large.document_id, 100)
         assert (document.status, document.chunk_count) == ("indexed", 5000)
+
+
+async def test_the_same_content_twice_at_once_runs_once_and_ends_both_ingestions(
+    database: Database, tmp_path: Path
+) -> None:
+    async with works_on(database, tmp_path) as works:
+        first, second = await works.hand_in(NOTE), await works.hand_in(NOTE)
+        assert (second.created, second.document_id) == (False, first.document_id)
+        async with works.working():
+            await works.settled(first.document_id)
+            assert (await works.story(first.document_id)).count("started") == 1
+            for taken in (first, second):
+                ended = await works.product.documents.ingestion(works.tenant_id, taken.ingestion_id)
+                assert ended.status == "indexed"
+
+
+async def test_many_documents_keep_to_the_embedders_rate(database: Database, tmp_path: Path) -> None:
+    simulator = EmbeddingsSimulator()
+    async with serving(simulator.app) as url:
+        limits = {"embedding_requests_per_minute": 240, "embedding_batch_size": 1, "ingest_concurrency": 10}
+        async with works_on(database, tmp_path, **(_openai(url) | limits)) as works:
+            ids = [(await works.hand_in(f"Note number {n}.", f"{n}.txt")).document_id for n in range(40)]
+            async with works.working():
+                await works.product.warm()
+                started = datetime.now(UTC)
+                for document_id in ids:
+                    assert (await works.settled(document_id)).status == "indexed"
+                took = (datetime.now(UTC) - started).total_seconds()
+        # 24 may go at once, the other 16 at four a second.
+        assert simulator.calls == 40
+        assert took >= 3.5

@@ -1,4 +1,4 @@
-"""Two tenants with rows in every tenant table, each text of each marked, so that a probe sees whose it found."""
+"""Two tenants with rows in every tenant table, every text marked, so that a probe sees whose it found."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ async def stage(calls: DocumentCalls, prefix: str, tenant: Tenant, run: Run) -> 
 
 
 async def fill_queue(calls: DocumentCalls, prefix: str, tenant: Tenant) -> tuple[int, int, int, int]:
-    """A dead letter, an open lease, and tasks that are ready, waiting and parked; ids of worker, lease and tasks."""
+    """A dead letter, an open lease and a parked task; the ids of worker, lease and tasks."""
     payload = f'{{"note": "{prefix}payload"}}'
 
     async def enqueue(**options: object) -> int:
@@ -226,7 +226,7 @@ async def fill_queue(calls: DocumentCalls, prefix: str, tenant: Tenant) -> tuple
 
 
 async def fill_the_rest(admin: Connection, filled: Filled) -> None:
-    """A row in tables the calls above left empty, and a mark in texts they left out: new ones need no change here."""
+    """A row in tables the calls above left empty, and a mark in texts they left out, new ones too."""
     async with admin.transaction():
         await admin.execute("set local session_replication_role = replica")
         for table in await tenant_tables(admin):

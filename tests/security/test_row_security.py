@@ -30,7 +30,8 @@ async def test_every_table_of_a_tenant_forces_row_security_with_both_policies(da
                   || array_to_string(array(
                     select coalesce(r.rolname, 'public') from unnest(p.polroles) as o (oid)
                     left join pg_roles r on r.oid = o.oid), ',')
-                  || ' ' || pg_get_expr(p.polqual, p.polrelid) || ' ' || pg_get_expr(p.polwithcheck, p.polrelid)
+                  || ' ' || pg_get_expr(p.polqual, p.polrelid)
+                  || ' ' || pg_get_expr(p.polwithcheck, p.polrelid)
                 from pg_policy p where p.polrelid = c.oid order by p.polname) as policies
             from pg_class c
             where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p')
@@ -42,7 +43,7 @@ async def test_every_table_of_a_tenant_forces_row_security_with_both_policies(da
     assert len(tables) > 20
     for table in tables:
         assert table["has_tenant"], f"{table['name']} has no tenant_id"
-        assert table["relrowsecurity"] and table["relforcerowsecurity"], table["name"]
+        assert (table["relrowsecurity"], table["relforcerowsecurity"]) == (True, True), table["name"]
         assert table["policies"] == [
             "keeper_sees_all * true penstock_keeper true true",
             f"own_tenant * true public {own} {own}",
@@ -93,7 +94,7 @@ async def test_every_definer_function_has_a_pinned_path_and_a_bound_owner(databa
     assert len(functions) > 150
     for function in functions:
         name = function["name"]
-        assert not function["rolsuper"] and not function["rolbypassrls"] and not function["rolcanlogin"], name
+        assert not any(function[right] for right in ("rolsuper", "rolbypassrls", "rolcanlogin")), name
         assert (function["rolname"] == "penstock_keeper") == (function["nspname"] == "keeping"), name
         if function["prosecdef"]:
             paths = {"search_path=pg_catalog, pg_temp", 'search_path=""'}

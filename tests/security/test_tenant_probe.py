@@ -1,4 +1,4 @@
-"""One tenant probes every table, view and function for another's rows; the catalogue says what there is to probe."""
+"""One tenant probes every table, view and function in the catalogue for another's rows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ NAMES_A_TENANT = {"queues.enqueue", "queues.enqueue_many"}
 CALLABLE = """
 select n.nspname || '.' || p.proname as name, p.provolatile::text as volatile,
   coalesce(p.proargnames[1:p.pronargs], '{}') as names,
-  array(select t::regtype::text from unnest(p.proargtypes) with ordinality as u (t, place) order by place) as types,
+  array(
+    select t::regtype::text from unnest(p.proargtypes) with ordinality as u (t, place)
+    order by place) as types,
   p.pronargdefaults::integer as optional
 from pg_proc p
 join pg_namespace n on n.oid = p.pronamespace
@@ -146,7 +148,7 @@ class Probe:
         self.state = await self.digest()
 
     async def try_all(self, functions: list[Function]) -> None:
-        """Call each function in all its variants; at least one must be answered, or refused by our own code."""
+        """Call each function in all its variants; one must be answered, or refused by our own code."""
         for function in functions:
             if function.name in SEES_EVERY_TENANT or function.name in SERVES_EVERY_TENANT:
                 continue
@@ -308,7 +310,8 @@ async def test_no_table_or_view_shows_a_row(database: Database) -> None:
     async with two_tenants(database) as (calls, ours, _):
         relations = await calls.admin.fetch(
             "select c.oid::regclass::text as name from pg_class c"
-            " where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')",
+            " where c.relnamespace::regnamespace::text = any ($1)"
+            " and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')",
             ALL_SCHEMAS,
         )
         shown = []
@@ -318,7 +321,9 @@ async def test_no_table_or_view_shows_a_row(database: Database) -> None:
             for tenant in ("", str(ours.tenant.tenant_id)):
                 try:
                     async with calls.runtime.transaction():
-                        await calls.runtime.execute("select set_config('penstock.tenant_id', $1, true)", tenant)
+                        await calls.runtime.execute(
+                            "select set_config('penstock.tenant_id', $1, true)", tenant
+                        )
                         await calls.runtime.fetch(f"select * from {relation['name']}")
                     shown.append(relation["name"])
                 except asyncpg.InsufficientPrivilegeError:
@@ -331,5 +336,7 @@ async def test_what_sees_every_tenant_is_listed_with_its_reason(database: Databa
     async with database.connect("admin") as admin:
         functions = {function.name for function in await callable_by(admin, RUNTIME)}
     keeping = {name for name in functions if name.startswith("keeping.")}
-    assert keeping - set(SEES_EVERY_TENANT) == set(), "list it in SEES_EVERY_TENANT with its reason, or move it"
+    assert keeping - set(SEES_EVERY_TENANT) == set(), (
+        "list it in SEES_EVERY_TENANT with its reason, or move it"
+    )
     assert set(SERVES_EVERY_TENANT) - functions == set(), "listed, but there is no such function any more"

@@ -1,4 +1,4 @@
-"""Thin wrappers around the document functions: one connection a role, one transaction a call, tenants by name."""
+"""Thin wrappers around the document functions: one connection a role, one transaction a call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.sql.clock import Clock
 CODE = "parse1.chunk1"
 """The version of the code that would index."""
 
-TASK_TYPES = {
+TASK_TYPES: dict[str, dict[str, object]] = {
     "ingest-document": {"max_attempts": 3, "on_duplicate": "coalesce"},
     "delete-document": {"max_attempts": 3},
     "reindex-project": {"max_attempts": 1, "on_duplicate": "coalesce"},
@@ -78,7 +78,9 @@ class DocumentCalls:
 
     async def secret(self, tenant: Tenant) -> UUID:
         """A sealed secret of the tenant; what is sealed does not matter here."""
-        return UUID(str(await self.of(tenant, "vault.put_secret", uuid7(), "tests", b"c", b"n", b"w", b"k", "1")))
+        return UUID(
+            str(await self.of(tenant, "vault.put_secret", uuid7(), "tests", b"c", b"n", b"w", b"k", "1"))
+        )
 
     async def webhook(self, tenant: Tenant) -> UUID:
         """The tenant's webhook source."""
@@ -109,7 +111,11 @@ class DocumentCalls:
     async def begin(self, tenant: Tenant, document_id: UUID, task_id: int = 1) -> Run:
         plan = await self.of(tenant, "ingest.begin_run", document_id, task_id, 1, CODE)
         return Run(
-            document_id, plan["generation"], plan["mode"], plan["pipeline"], bytes.fromhex(plan["content_sha256"])
+            document_id,
+            plan["generation"],
+            plan["mode"],
+            plan["pipeline"],
+            bytes.fromhex(plan["content_sha256"]),
         )
 
     async def embed(self, tenant: Tenant, run: Run) -> bool:
@@ -145,7 +151,9 @@ class DocumentCalls:
     async def status(self, document_id: UUID) -> str:
         return cast(
             "str",
-            await self.admin.fetchval("select status from ingest.document where document_id = $1", document_id),
+            await self.admin.fetchval(
+                "select status from ingest.document where document_id = $1", document_id
+            ),
         )
 
     async def set_status(self, document_id: UUID, status: str) -> None:

@@ -1,4 +1,4 @@
-"""The moves of a document and its ingestions: legal ones are told in the timeline, all others change nothing."""
+"""The moves of a document and its ingestions: legal ones are told, all others change nothing."""
 
 from __future__ import annotations
 
@@ -128,7 +128,9 @@ async def test_an_ingestion_says_where_it_came_from_when_it_ended_and_why(
         await calls.webhook(tenant)
         document = await calls.document(tenant)
         with pytest.raises(asyncpg.CheckViolationError) as refused:
-            await calls.admin.execute(f"update ingest.ingestion set {change} where document_id = $1", document)
+            await calls.admin.execute(
+                f"update ingest.ingestion set {change} where document_id = $1", document
+            )
         assert refused.value.constraint_name == constraint
 
 
@@ -156,12 +158,21 @@ async def overtaken(calls: DocumentCalls, tenant: Tenant) -> tuple[Run, Run]:
     return first, await calls.begin(tenant, document, task_id=7)
 
 
-LATE_CALLS = {
+LATE_CALLS: dict[str, tuple[object, ...]] = {
     "start_embedding": ({},),
     "fail_run": ("index", "crash", "it broke", True),
     "skip_run": ("a rule",),
     "note_wait": ("index", "budget", "later", 5.0),
 }
+
+
+async def late(calls: DocumentCalls, tenant: Tenant, run: Run, function: str) -> object:
+    if function == "finish_run":
+        return await calls.finish(tenant, run)
+    if function == "begin_run":
+        return (await calls.of(tenant, "ingest.begin_run", run.document_id, 1, 1, CODE))["mode"]
+    arguments = (run.document_id, run.generation, *LATE_CALLS[function])
+    return await calls.of(tenant, f"ingest.{function}", *arguments)
 
 
 @pytest.mark.parametrize("function", [*LATE_CALLS, "finish_run"])
@@ -171,12 +182,7 @@ async def test_a_run_that_was_overtaken_changes_nothing(database: Database, func
         first, _ = await overtaken(calls, tenant)
         before = await calls.row(first.document_id), await calls.events(first.document_id)
         with pytest.raises(asyncpg.PostgresError) as refused:
-            if function == "finish_run":
-                await calls.finish(tenant, first)
-            else:
-                await calls.of(
-                    tenant, f"ingest.{function}", first.document_id, first.generation, *LATE_CALLS[function]
-                )
+            await late(calls, tenant, first, function)
         assert refusal(refused) == "PS006"
         assert (await calls.row(first.document_id), await calls.events(first.document_id)) == before
         assert await calls.admin.fetchval("select count(*) from ingest.sweep") == 0
@@ -188,7 +194,9 @@ async def test_a_lost_run_is_told_and_the_next_one_finishes(database: Database) 
         tenant = await calls.create_tenant("acme")
         first, second = await overtaken(calls, tenant)
         assert second.generation == first.generation + 1
-        told = [(e["event"], e["from_status"], e["reason_code"]) for e in await calls.events(first.document_id)]
+        told = [
+            (e["event"], e["from_status"], e["reason_code"]) for e in await calls.events(first.document_id)
+        ]
         assert told[-2:] == [("run_lost", "embedding", "worker_lost"), ("started", "pending", None)]
         await calls.embed(tenant, second)
         assert await calls.finish(tenant, second) == "indexed"
@@ -203,15 +211,7 @@ async def test_a_run_of_a_document_deleted_meanwhile_does_nothing(database: Data
         run = await calls.begin(tenant, document)
         assert await calls.of(tenant, "ingest.delete_document", document) == 1
         before = await calls.row(document), await calls.events(document)
-        answer: object
-        if function == "finish_run":
-            answer = await calls.finish(tenant, run)
-        elif function == "begin_run":
-            answer = (await calls.of(tenant, "ingest.begin_run", document, 1, 1, CODE))["mode"]
-        else:
-            answer = await calls.of(
-                tenant, f"ingest.{function}", document, run.generation, *LATE_CALLS[function]
-            )
+        answer = await late(calls, tenant, run, function)
         assert answer == {"finish_run": "gone", "begin_run": "gone", "start_embedding": False}.get(
             function, answer
         )
@@ -230,8 +230,8 @@ async def test_content_changed_during_a_run_is_run_again(database: Database, emb
         if embedding:
             await calls.embed(tenant, run)
         changed = await calls.of(
-            tenant, "ingest.put_content", document, uuid7(), uuid7(), b"\1" * 32, 3, "text/plain", "txt", CODE,
-            uploaded_by="tests",
+            tenant, "ingest.put_content", document, uuid7(), uuid7(), b"\1" * 32, 3, "text/plain", "txt",
+            CODE, uploaded_by="tests",
         )  # fmt: skip
         assert (changed["status"], changed["write_blob"]) == ("queued", True)
         assert await calls.finish(tenant, run) == "stale"

@@ -93,7 +93,7 @@ async def test_a_document_whose_task_lives_is_left_alone(database: Database, sta
             )
             await call(calls.runtime, "queues.admit", queue_id)
         if state in ("running", "parked"):
-            worker, _ = await claimed(calls)
+            await claimed(calls)
             await calls.begin(acme, document, task_id=(await calls.row(document))["task_id"])
             if state == "parked":
                 await calls.of(acme, "ingest.reindex_document", document)

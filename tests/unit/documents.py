@@ -16,7 +16,9 @@ def parsed(pieces: Sequence[Piece], *, level: int = 2, a_page: int = 5, between:
     for at, (kind, piece) in enumerate(pieces):
         start = len(text)
         text += piece
-        blocks.append(Block(kind, start, len(text), page=1 + at // a_page, level=level if kind == "heading" else 0))
+        blocks.append(
+            Block(kind, start, len(text), page=1 + at // a_page, level=level if kind == "heading" else 0)
+        )
         text += between
     return Parsed(text, tuple(blocks), "test")
 

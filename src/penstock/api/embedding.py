@@ -21,7 +21,7 @@ _BODY_BYTES: Final = 16_777_216
 
 
 class Texts(Body):
-    texts: Annotated[list[Text], Field(min_length=1, max_length=2_048)]
+    texts: Annotated[list[Annotated[Text, Field(pattern=r"\S")]], Field(min_length=1, max_length=2_048)]
 
 
 class Embeddings(BaseModel):

@@ -37,8 +37,7 @@ class LocalWorker:
                 self._warned = True
                 warn("No worker is alive: documents wait until there is one. penstock worker starts one.")
             return
-        product = self.here.product
-        self.worker = product.app.worker(product.queues)
+        self.worker = self.here.product.worker()
         await self.worker.start()
 
     async def stop(self, grace: float | None = None) -> None:

@@ -83,13 +83,15 @@ class _Assembly:
         """The range as one chunk; without overlap or headings, or as two, should it be over the limit."""
         units = self.taken.units
         path = self.paths.short(path_at(self.taken, units[first:last]))
-        for begin, heading_path in ((self._overlap_from(previous, first), path), (first, path), (first, ())):
+        variants = ((self._overlap_from(previous, first), path), (first, path), (first, ()))
+        for begin, heading_path in dict.fromkeys(variants):
             made = self._chunk(units[begin:last], heading_path)
-            if made.token_count <= self.plan.max_tokens or (last - first == 1 and not heading_path):
+            if made.token_count <= self.plan.max_tokens:
                 self.made += 1
                 yield made
                 return
         middle = (first + last) // 2
+        assert middle > first, "a unit is never over the limit"
         yield from self._fitting(previous, first, middle)
         yield from self._fitting(first, middle, last)
 

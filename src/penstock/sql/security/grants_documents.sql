@@ -1,4 +1,5 @@
 -- Who may call what of the documents. All of it runs for the transaction's tenant; keeping.* alone sees every tenant.
+-- The index and search have theirs in index.sql.
 --   penstock_api          takes in, looks, searches, changes what a tenant owns
 --   worker_service_user   runs documents and tends them
 --   service_role          operators: all of the API's, and tenants
@@ -19,9 +20,7 @@ declare
     'accounts.show_tenant', 'accounts.list_keys', 'accounts.list_projects', 'accounts.show_project',
     'accounts.usage_of_month', 'accounts.budget_left', 'ingest.show_document', 'ingest.list_documents',
     'ingest.list_events', 'ingest.list_ingestions', 'ingest.show_ingestion', 'ingest.content_of',
-    'ingest.explain_document', 'ingest.list_chunks', 'ingest.estimate', 'ingest.webhook_source',
-    'ingest.search', 'ingest.nearest', 'ingest.bm25', 'ingest.search_models', 'ingest.fetch_hits',
-    'ingest.live_generations', 'ingest.cached_embeddings'];
+    'ingest.explain_document', 'ingest.list_chunks', 'ingest.estimate', 'ingest.webhook_source'];
   v_writes text[] := array[
     'accounts.set_tenant', 'accounts.create_key', 'accounts.revoke_key', 'accounts.create_project',
     'accounts.set_project', 'accounts.begin_reply', 'accounts.keep_reply', 'ingest.take_in', 'ingest.put_content',
@@ -30,12 +29,10 @@ declare
     'keeping.find_key', 'keeping.find_tenant'];
   v_works text[] := array[
     'ingest.begin_run', 'ingest.start_embedding', 'ingest.finish_run', 'ingest.fail_run', 'ingest.skip_run',
-    'ingest.note_wait', 'ingest.blobs_of', 'ingest.finish_removal', 'files.mark_file_deleted', 'ingest.delivery_of', 'ingest.reindex_batch',
-    'ingest.stage_batch', 'ingest.flip_embedder', 'ingest.stage_chunks', 'ingest.drop_generation',
-    'ingest.erase_chunks', 'ingest.keep_embeddings', 'ingest.cached_embeddings', 'accounts.note_usage',
-    'accounts.budget_left', 'keeping.settle_documents', 'keeping.unknown_blobs', 'keeping.replaced_blobs',
-    'keeping.forget_old', 'keeping.sweep_generations', 'keeping.refresh_statistics', 'keeping.tend_vector_indexes',
-    'keeping.due_sweeps', 'vault.get_secret'];
+    'ingest.note_wait', 'ingest.blobs_of', 'ingest.finish_removal', 'files.mark_file_deleted', 'ingest.delivery_of',
+    'ingest.reindex_batch', 'ingest.stage_batch', 'ingest.flip_embedder', 'accounts.note_usage',
+    'keeping.settle_documents', 'keeping.unknown_blobs', 'keeping.replaced_blobs', 'keeping.forget_old',
+    'vault.get_secret'];
   v_operates text[] := array['keeping.create_tenant', 'keeping.list_tenants', 'keeping.settle_documents'];
   v_role text;
   v_names text[];

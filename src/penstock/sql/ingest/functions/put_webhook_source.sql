@@ -1,5 +1,6 @@
 -- The tenant's own webhook: made once, then its secret is rotated: the newest and the one before both sign until the
--- next rotation. Returns the source and the secrets that no longer count. Raises PS012, PS013.
+-- next rotation; its project stays. Returns the source and the secrets that no longer count.
+-- Locks: the source's row. Raises PS012, PS013.
 create or replace function ingest.put_webhook_source(_source_id uuid, _secret_id uuid, _project text default 'default')
 returns jsonb
 language plpgsql
@@ -16,19 +17,19 @@ begin
     raise exception using errcode = 'PS013', detail = 'secret_id',
       message = format('there is no secret %s', _secret_id), hint = 'Put it into the vault first.';
   end if;
-  select * into v_source from ingest.source s
-  where s.tenant_id = internal.require_tenant() and s.kind = 'webhook' for update;
-  if found then
+  insert into ingest.source (
+    source_id, tenant_id, project_id, kind, name, secret_ids, created_at, updated_at)
+  values (
+    _source_id, internal.require_tenant(), (accounts.find_project(_project)).project_id, 'webhook', 'webhook',
+    array[_secret_id], internal.clock(), internal.clock())
+  on conflict (tenant_id) where kind = 'webhook' do nothing
+  returning * into v_source;
+  if not found then
+    select * into v_source from ingest.source s
+    where s.tenant_id = internal.require_tenant() and s.kind = 'webhook' for update;
     v_dropped := v_source.secret_ids[2:];
     update ingest.source s set secret_ids = _secret_id || s.secret_ids[:1], updated_at = internal.clock()
     where s.source_id = v_source.source_id returning * into v_source;
-  else
-    insert into ingest.source (
-      source_id, tenant_id, project_id, kind, name, secret_ids, created_at, updated_at)
-    values (
-      _source_id, internal.require_tenant(), (accounts.find_project(_project)).project_id, 'webhook', 'webhook',
-      array[_secret_id], internal.clock(), internal.clock())
-    returning * into v_source;
   end if;
   return jsonb_build_object(
     'source_id', v_source.source_id, 'project_id', v_source.project_id, 'secret_ids', v_source.secret_ids,

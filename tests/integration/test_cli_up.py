@@ -1,0 +1,115 @@
+"""penstock up: one command starts everything, keeps it alive, and takes it down in order."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+import pytest
+
+from penstock.db.embedded import EmbeddedServer
+from tests.plugins.command_line import CommandLine
+from tests.plugins.workers import eventually
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture
+def alone() -> Iterator[CommandLine]:
+    """penstock in an empty folder, without a database."""
+    folder = Path(tempfile.mkdtemp(prefix="penstock-up-"))
+    folder.chmod(0o755)
+    yield CommandLine(folder, {"PENSTOCK_DATA_DIR": "data", "PENSTOCK_PARSE_PROCESSES": "1"})
+    EmbeddedServer(folder / "data").destroy()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def heard(child: subprocess.Popen[str]) -> dict[str, Any]:
+    """The next document it prints."""
+    assert child.stdout is not None
+    line = child.stdout.readline()
+    assert line, child.stderr.read() if child.stderr else ""
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def process_of(child: subprocess.Popen[str], command: str) -> psutil.Process | None:
+    for each in psutil.Process(child.pid).children():
+        if command in each.cmdline():
+            return each
+    return None
+
+
+async def indexed(url: str, key: str, text: str) -> dict[str, Any]:
+    async with httpx2.AsyncClient(base_url=url, headers={"X-API-Key": key}, timeout=90) as client:
+        form = {"file": ("note.txt", text.encode(), "text/plain")}
+        answer = await client.post("/v1/documents/upload", params={"wait": 60}, files=form)
+        assert answer.is_success, answer.text
+        document = await client.get(f"/v1/documents/{answer.json()['document_id']}")
+        found: dict[str, Any] = document.json()
+        return found
+
+
+async def test_one_command_serves_documents_and_a_killed_process_comes_back(alone: CommandLine) -> None:
+    with alone.running("up", "--port", "0", "--json") as child:
+        first = heard(child)
+        assert (first["event"], first["tenant"], first["embedded"]) == ("listening", "default", True)
+        assert (await indexed(first["url"], first["api_key"], "The gate opens."))["status"] == "indexed"
+        worker = process_of(child, "worker")
+        assert worker is not None
+        worker.kill()
+        again = heard(child)
+        assert (again["event"], again["process"]) == ("restarted", "worker")
+        assert (await indexed(first["url"], first["api_key"], "The gate closes."))["status"] == "indexed"
+        children = psutil.Process(child.pid).children(recursive=True)
+        child.send_signal(signal.SIGINT)
+        assert heard(child) == {"event": "stopped", "restarts": 1, "exit_code": 0}
+        assert child.wait(60) == 0
+        await eventually(lambda: not any(each.is_running() for each in children))
+    assert not EmbeddedServer(alone.folder / "data").running()
+    # The key is nowhere on disk, and is shown no second time.
+    told = first["api_key"].encode()
+    assert not any(told in path.read_bytes() for path in (alone.folder / "data").rglob("*") if path.is_file())
+    with alone.running("up", "--port", "0", "--json", "--no-worker") as child:
+        assert heard(child)["api_key"] is None
+        assert process_of(child, "worker") is None
+        found = alone("search", "gate", "--json")
+        assert len(found.json["hits"]) == 2, found.err
+        child.terminate()
+        assert child.wait(60) == 0
+
+
+def test_a_port_that_is_taken_ends_it_with_the_reason(alone: CommandLine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ended = alone("up", "--port", str(taken.getsockname()[1]), timeout=120)
+    assert ended.code == 1
+    assert "PENSTOCK_API_PORT" in ended.err
+    assert not EmbeddedServer(alone.folder / "data").running()
+
+
+def test_up_prints_address_key_and_place_for_people(alone: CommandLine) -> None:
+    with alone.running("up", "--port", "0") as child:
+        assert child.stdout is not None
+        lines = [child.stdout.readline() for _ in range(5)]
+        child.terminate()
+        assert child.wait(60) == 0
+    assert lines[0].startswith("Penstock is up: http://127.0.0.1:")
+    assert lines[1] == f"Data: {alone.folder}/data\n"
+    assert lines[2].startswith("API key of tenant default: pk_")
+
+
+def test_ingest_and_search_work_alone_on_the_embedded_database(alone: CommandLine) -> None:
+    (alone.folder / "note.md").write_text("# Gate\n\nThe sluice gate opens at dawn.\n")
+    ended = alone("ingest", "note.md", "--json", timeout=120)
+    assert (ended.code, ended.json["counts"]) == (0, {"indexed": 1})
+    assert "*sluice*" in alone("search", "sluice").out
+    assert not EmbeddedServer(alone.folder / "data").running()

@@ -1,0 +1,124 @@
+"""The MCP server: three tools for the tenant of the key, over HTTP beside the API and over stdio."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+from uuid import uuid4
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.integration.api_house import House, house, make_tenant
+from tests.plugins.command_line import CommandLine, addresses
+from tests.plugins.database import Database
+
+pytestmark = pytest.mark.timeout(180)
+
+TEXT = "# The gate\n\nThe sluice gate opens at dawn and closes at dusk.\n"
+
+
+@asynccontextmanager
+async def over_http(home: House, key: str) -> AsyncIterator[Client]:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=30) as http:
+        async with Client(streamable_http_client(f"{home.url}/mcp", http_client=http)) as client:
+            yield client
+
+
+async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    called = await client.call_tool(tool, arguments)
+    assert not called.is_error, called.content
+    return cast("dict[str, Any]", called.structured_content)
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+    called = await client.call_tool(tool, arguments)
+    assert called.is_error
+    return str(called.content[0].text)  # type: ignore[union-attr]  # a refusal is text
+
+
+async def taken_in(home: House) -> str:
+    async with home.client() as client, home.working():
+        form = {"file": ("gate.md", TEXT.encode(), "text/markdown")}
+        posted = await client.post("/v1/documents/upload", params={"wait": 30}, files=form)
+        assert posted.is_success, posted.text
+        return str(posted.json()["document_id"])
+
+
+async def test_an_assistant_finds_reads_and_lists_over_http(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as home:
+        document_id = await taken_in(home)
+        async with over_http(home, home.key) as client:
+            tools = (await client.list_tools()).tools
+            assert {tool.name for tool in tools} == {"search", "get_document", "list_documents"}
+            assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+            (hit,) = (await answer(client, "search", query="when does the gate open?"))["hits"]
+            assert (hit["document_id"], hit["heading"]) == (document_id, "The gate")
+            assert "sluice gate" in hit["text"]
+            read = await answer(client, "get_document", document_id=document_id)
+            assert (read["title"], read["status"], read["cursor"]) == ("The gate", "indexed", None)
+            assert "closes at dusk" in "".join(passage["text"] for passage in read["passages"])
+            listed = await answer(client, "list_documents", title="gate")
+            assert [row["document_id"] for row in listed["documents"]] == [document_id]
+            assert "no document" in await refusal(client, "get_document", document_id=str(uuid4()))
+            assert "no project" in await refusal(client, "search", query="gate", project="none")
+            assert "limit" in await refusal(client, "list_documents", limit=1000)
+
+
+async def test_a_key_opens_only_its_own_tenant_and_only_its_scopes(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as home:
+        document_id = await taken_in(home)
+        _, strange = await make_tenant(database, home.product.settings, "stranger")
+        async with over_http(home, strange) as client:
+            assert (await answer(client, "search", query="sluice gate"))["hits"] == []
+            assert (await answer(client, "list_documents"))["documents"] == []
+            assert "no document" in await refusal(client, "get_document", document_id=document_id)
+        async with over_http(home, await home.another_key("search")) as client:
+            assert (await answer(client, "search", query="sluice gate"))["hits"]
+            assert "scope documents:read" in await refusal(client, "list_documents")
+
+
+async def test_without_a_valid_key_nothing_is_said(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as home:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        for key in ("", "pk_wrong", "é" * 10, "x" * 1_000):
+            headers = {"Authorization": f"Bearer {key}".encode()} if key else {}
+            async with httpx2.AsyncClient() as client:
+                refused = await client.post(f"{home.url}/mcp", json=message, headers=headers)
+            assert refused.status_code == 401
+            assert refused.headers["www-authenticate"] == "Bearer"
+            assert refused.headers["content-type"] == "application/problem+json"
+            assert "tools" not in refused.json()
+        async with home.client() as client:
+            assert (await client.get("/mcp")).status_code == 405
+
+
+async def test_an_assistant_starts_it_over_stdio(
+    database: Database, tmp_path: Path, penstock: CommandLine
+) -> None:
+    async with house(database, tmp_path) as home:
+        document_id = await taken_in(home)
+        variables = addresses(database) | {"PENSTOCK_DATA_DIR": str(tmp_path / "data")}
+        child = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "penstock", "mcp"],
+            env=variables | {"PENSTOCK_API_KEY": home.key},
+            cwd=tmp_path,
+        )
+        async with Client(child) as client:
+            (hit,) = (await answer(client, "search", query="sluice gate"))["hits"]
+            assert hit["document_id"] == document_id
+            for key in await home.product.accounts.list_keys(home.tenant.tenant_id):
+                await home.product.accounts.revoke_key(home.tenant.tenant_id, key.key_id)
+            assert "revoked" in await refusal(client, "search", query="sluice gate")
+    assert penstock("mcp", "--json").error["field"] == "key"
+    wrong = penstock("mcp", "--key", "pk_wrong", "--json")
+    assert (wrong.code, wrong.out, wrong.error["code"]) == (1, "", "key_refused")

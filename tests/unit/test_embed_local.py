@@ -1,0 +1,162 @@
+"""The local embedder: real vectors from a real child that may die, and searches before documents."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import numpy as np
+import numpy.typing as npt
+import psutil
+import pytest
+
+from penstock.errors import EmbedderRefused
+from penstock.model.embedder import Embedded, Embedder
+from penstock.pipeline.chunk.tokens import count
+from penstock.pipeline.embed.local import LocalEmbedder, wordllama
+from penstock.pipeline.embed.turns import Turns
+from tests.plugins.workers import eventually
+
+TEXTS = ["The cat sat on the mat.", "A kitten lies on a rug.", "Income tax is due in April."]
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[LocalEmbedder]:
+    embedder = wordllama()
+    try:
+        yield embedder
+    finally:
+        await embedder.close()
+
+
+def rows(found: Embedded) -> npt.NDArray[np.float32]:
+    return np.array([np.frombuffer(vector, "<f2") for vector in found.vectors], dtype=np.float32)
+
+
+async def test_vectors_are_256_half_floats_of_length_one_and_tokens_are_counted() -> None:
+    async with running() as embedder:
+        as_protocol: Embedder = embedder
+        found = await as_protocol.embed(TEXTS)
+    assert [len(vector) for vector in found.vectors] == [512] * 3
+    assert np.allclose(np.linalg.norm(rows(found), axis=1), 1, atol=2e-3)
+    assert found.tokens == sum(count("llama", TEXTS))
+
+
+async def test_a_paraphrase_is_nearer_than_something_else() -> None:
+    async with running() as embedder:
+        near = rows(await embedder.embed(TEXTS))
+    assert near[0] @ near[1] > near[0] @ near[2] + 0.2
+
+
+async def test_vectors_come_in_the_order_of_the_texts() -> None:
+    texts = [f"{'word ' * (at * 7 % 13)}number {at}" for at in range(150)]
+    async with running() as embedder:
+        together = await embedder.embed(texts)
+        alone = await embedder.embed(texts[77:78])
+    assert together.vectors[77] == alone.vectors[0]
+
+
+async def test_vectors_are_those_of_the_package_itself() -> None:
+    program = (
+        "import wordllama, pathlib, sys; folder = pathlib.Path(wordllama.__file__).parent;"
+        "model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True);"
+        f"sys.stdout.buffer.write(model.embed({TEXTS!r}, norm=True).astype('<f2').tobytes())"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    async with running() as embedder:
+        found = await embedder.embed(TEXTS)
+    theirs = np.frombuffer(ended.stdout, "<f2").reshape(3, 256).astype(np.float32)
+    assert np.allclose(rows(found), theirs, atol=2e-3)
+
+
+async def test_an_empty_text_is_refused_and_the_child_lives_on() -> None:
+    async with running() as embedder:
+        await embedder.embed(["one"])
+        pid = embedder.pid
+        with pytest.raises(EmbedderRefused, match="text 1 is empty"):
+            await embedder.embed(["one", " \n"])
+        await embedder.embed(["two"])
+        assert embedder.pid == pid
+
+
+async def test_a_child_that_was_killed_is_replaced_without_the_caller_noticing() -> None:
+    async with running() as embedder:
+        before = await embedder.embed(TEXTS)
+        assert embedder.pid is not None
+        os.kill(embedder.pid, signal.SIGKILL)
+        assert (await embedder.embed(TEXTS)).vectors == before.vectors
+
+
+async def test_close_ends_the_child() -> None:
+    async with running() as embedder:
+        await embedder.embed(["one"])
+        pid = embedder.pid
+        assert pid is not None
+    assert not psutil.pid_exists(pid)
+
+
+async def test_the_child_dies_with_its_parent() -> None:
+    program = (
+        "import asyncio, os\n"
+        "from penstock.pipeline.embed.local import wordllama\n"
+        "async def main():\n"
+        "    embedder = wordllama()\n"
+        "    await embedder.embed(['one'])\n"
+        "    print(embedder.pid, flush=True)\n"
+        "    os.kill(os.getpid(), 9)\n"
+        "asyncio.run(main())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    pid = int(ended.stdout)
+
+    async def gone() -> bool:
+        return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+    await eventually(gone)
+
+
+async def test_a_cancelled_call_leaves_no_answer_to_the_next() -> None:
+    async with running() as embedder:
+        alone = await embedder.embed(["right"])
+        for _ in range(20):
+            wrong = asyncio.create_task(embedder.embed(["wrong " * 300] * 20))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            wrong.cancel()
+            assert (await embedder.embed(["right"])).vectors == alone.vectors
+            assert (await asyncio.gather(wrong, return_exceptions=True)) != [None]
+
+
+async def test_a_search_goes_before_documents_that_wait() -> None:
+    turns = Turns()
+    order: list[str] = []
+
+    async def take(name: str, rank: int) -> None:
+        async with turns.turn(rank):
+            order.append(name)
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group, turns.turn(1):
+        for name, rank in (("document 0", 1), ("document 1", 1), ("search", 0), ("document 2", 1)):
+            group.create_task(take(name, rank))
+            await asyncio.sleep(0)
+    assert order == ["search", "document 0", "document 1", "document 2"]
+
+
+async def test_a_turn_given_to_someone_who_left_is_passed_on() -> None:
+    turns = Turns()
+
+    async def take() -> None:
+        async with turns.turn(1):
+            pass
+
+    async with turns.turn(1):
+        leaves, stays = asyncio.create_task(take()), asyncio.create_task(take())
+        await asyncio.sleep(0)
+    leaves.cancel()  # it was just handed the turn
+    await asyncio.wait_for(stays, 1)

@@ -56,6 +56,8 @@ class Settings(BaseSettings):
 
     api_host: str = "127.0.0.1"
     api_port: Annotated[int, Field(ge=0, le=65_535)] = 8000
+    api_key: Secret
+    """The key of the tenant whose documents `penstock mcp` serves over stdio."""
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 6_000
     """What one tenant may ask of one API process; a tenant may have its own figure."""
     max_upload_bytes: Annotated[int, Field(ge=1, le=5_000_000_000)] = 104_857_600

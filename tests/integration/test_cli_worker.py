@@ -104,16 +104,17 @@ async def test_children_end_with_a_killed_supervisor(penstock: CommandLine, data
     assert await alive(database) == set()
 
 
-async def test_one_process_serves_metrics_and_says_it_has_no_app(
+async def test_without_an_app_it_serves_metrics_and_the_queues_of_documents(
     penstock: CommandLine, database: Database
 ) -> None:
-    with penstock.running("worker", "--metrics-port", "0") as child:
+    documents = penstock.with_variables(PENSTOCK_DATA_DIR="data")
+    with documents.running("worker", "--metrics-port", "0", "--concurrency", "3") as child:
         await until_alive(database, child, 1)
         child.terminate()
         _, err = child.communicate(timeout=30)
     assert child.returncode == 0
-    assert "No --app is given" in err
     assert "metrics_served" in err
+    assert '"ingest-document": 3' in err
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from importlib import import_module
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from penstock.cli import output
 from penstock.cli.product_session import stay
 from penstock.cli.session import run
 from penstock.errors import KeyRefused
+from penstock.settings import Settings
 
 Key = Annotated[
     str | None,
@@ -29,7 +29,7 @@ def command(key: Key = None, as_json: output.AsJson = False) -> None:
     An assistant starts it as a child: command penstock, argument mcp, PENSTOCK_API_KEY in its environment.
     It ends with its stdin. stdout carries the protocol, with --json too; errors and logs go to stderr.
     """
-    secret = key or os.environ.get("PENSTOCK_API_KEY", "")
+    secret = key or Settings().api_key
     if not secret:
         raise KeyRefused(
             "no API key is given", "key", "Set PENSTOCK_API_KEY; penstock tenant key create makes one"

@@ -122,11 +122,15 @@ async def describe(room: Room, names: Sequence[str]) -> Mapping[str, object]:
 
 
 def main() -> int:
-    """`python -m bench documents …` is the benchmark of documents, with options of its own."""
+    """`python -m bench documents …` and `python -m bench search …` have options of their own."""
     if sys.argv[1:2] == ["documents"]:
         from bench.documents.__main__ import main as measure_documents
 
         return measure_documents(sys.argv[2:])
+    if sys.argv[1:2] == ["search"]:
+        from bench.search.__main__ import main as measure_search
+
+        return measure_search(sys.argv[2:])
     return asyncio.run(run(arguments()))
 
 

@@ -1,4 +1,4 @@
-"""Generated text that behaves like text: Zipf's law, topics, names, and questions that do not repeat the words."""
+"""Generated text that behaves like text: Zipf's law, topics, names, and questions in other words."""
 
 from __future__ import annotations
 
@@ -8,14 +8,31 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import wordllama
-from numpy.typing import NDArray
+import numpy.typing as npt
+import wordllama  # type: ignore[import-untyped]  # it has no types
 
 TOPICS = 400
 TOPIC_WORDS = 60
 CHUNK_WORDS = 120
 CHUNKS_A_DOCUMENT = 10
-SYLLABLES = ("ka", "lo", "mi", "ren", "tov", "ash", "bel", "dor", "fin", "gra", "hul", "jen", "pra", "sil", "vex", "zu")
+SYLLABLES = (
+    "ka",
+    "lo",
+    "mi",
+    "ren",
+    "tov",
+    "ash",
+    "bel",
+    "dor",
+    "fin",
+    "gra",
+    "hul",
+    "jen",
+    "pra",
+    "sil",
+    "vex",
+    "zu",
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,11 +51,15 @@ class Words:
         folder = Path(wordllama.__file__).parent
         self.model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
         pieces = self.model.tokenizer.get_vocab()
-        whole = (piece[1:] for piece in sorted(pieces, key=pieces.__getitem__) if piece[0] in "▁Ġ" and len(piece) > 3)
+        whole = (
+            piece[1:]
+            for piece in sorted(pieces, key=pieces.__getitem__)
+            if piece[0] in "▁Ġ" and len(piece) > 3
+        )
         self.words = [word for word in whole if word.isascii() and word.isalpha() and word.islower()]
 
     @cached_property
-    def near(self) -> NDArray[np.int64]:
+    def near(self) -> npt.NDArray[np.int64]:
         """For each word the five nearest others that do not begin like it."""
         vectors = self.model.embed(self.words, norm=True).astype(np.float32)
         found = np.empty((len(self.words), 5), dtype=np.int64)
@@ -52,7 +73,7 @@ class Words:
 
 
 class Corpus:
-    """Documents of ten chunks each, about a topic and a second one; each speaks of two names, each of twenty documents."""
+    """Documents of ten chunks, about a topic and a second one; each names two of the names others share."""
 
     def __init__(self, documents: int, seed: int = 7) -> None:
         self.documents = documents
@@ -80,15 +101,18 @@ class Corpus:
         for _ in range(count):
             document, place = int(random.integers(self.documents)), int(random.integers(CHUNKS_A_DOCUMENT))
             about = random.permutation(self._chunk(document, place)[1])[:10]
-            asked = [random.choice(self.words.near[word]) if turn < 9 else word for turn, word in enumerate(about)]
+            asked = [
+                random.choice(self.words.near[word]) if turn < 9 else word for turn, word in enumerate(about)
+            ]
             words = [self.words.words[word] for word in asked]
             made.append(Question(" ".join([*words, self._names[document][place % 2]]), document, place))
         return made
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float16]:
-        return self.words.model.embed(list(texts), norm=True).astype("<f2")
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float16]:
+        vectors: npt.NDArray[np.float16] = self.words.model.embed(list(texts), norm=True).astype("<f2")
+        return vectors
 
-    def _chunk(self, document: int, place: int) -> tuple[str, NDArray[np.int64]]:
+    def _chunk(self, document: int, place: int) -> tuple[str, npt.NDArray[np.int64]]:
         """Its text and the dozen words of the topic it is about."""
         random = np.random.default_rng((11, document, place))
         words = np.searchsorted(self._common, random.random(CHUNK_WORDS))
@@ -101,6 +125,7 @@ class Corpus:
         return " ".join(text), about
 
 
-def _zipf(count: int) -> NDArray[np.float64]:
-    weights = 1 / np.arange(1, count + 1) ** 1.0
-    return weights / weights.sum()
+def _zipf(count: int) -> npt.NDArray[np.float64]:
+    weights: npt.NDArray[np.float64] = 1 / np.arange(1, count + 1)
+    shares: npt.NDArray[np.float64] = weights / weights.sum()
+    return shares

@@ -82,7 +82,7 @@ class Settings(BaseSettings):
     embedder: str = "wordllama"
     """The model of new projects: wordllama, minilm, brain, openai:MODEL, cohere:MODEL, voyage:MODEL."""
     models_dir: Path | None = None
-    """Where installed models live; unset: penstock/models in XDG_CACHE_HOME or ~/.cache, for all checkouts."""
+    """Where installed models live; unset: penstock/models in XDG_CACHE_HOME or ~/.cache."""
     embedding_batch_size: Annotated[int, Field(ge=1, le=2_048)] = 32
     embedding_fallback_url: str | None = None
     """A second address that serves the same model as the brain or the OpenAI-compatible embedder."""

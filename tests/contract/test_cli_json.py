@@ -18,6 +18,29 @@ SHOWN = (
     "task_id task_type state queue priority tenant_id enqueued_at scheduled_at payload has_unique_key"
     " has_limit_key due_at lease attempts errors"
 )
+DOCUMENT = (
+    "document_id project_id project status reason_code error_message title filename mime_type size_bytes"
+    " content_sha256 external_id source_id parent_document_id author language document_created_at"
+    " document_modified_at page_count parser warnings metadata pipeline_config searchable chunk_count"
+    " token_count created_at updated_at indexed_at"
+)
+TENANT = (
+    "tenant_id slug name status max_upload_bytes requests_per_minute monthly_token_budget webhook_url"
+    " created_at"
+)
+KEY = "key_id name prefix scopes created_at expires_at revoked_at used_at"
+PROJECT = (
+    "project_id slug name embedder next_embedder text_config chunk_strategy chunk_tokens chunk_overlap"
+    " created_at documents"
+)
+HIT = (
+    "kind score vector_score vector_rank text_score text_rank model document_id client_id project_id"
+    " source_id chunk_id ordinal title filename mime_type heading_path page_from page_to text snippet"
+)
+ESTIMATE = "documents chunks tokens cached_chunks cached_tokens model"
+EXPLAINED = "document_id status reason_code error_message searchable task_id open_ingestions waits_for events"
+INGESTED = "path document_id parent_document_id status created reason_code error_message"
+MODEL = "name model dimensions max_tokens is_remote is_ready remedy"
 LETTER = "task_id task_type queue reason attempts losses error_code error_message fingerprint died_at"
 
 
@@ -116,6 +139,43 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
     assert set(penstock("version", "--json").json) == keys("version python")
 
 
+def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path) -> None:
+    mill = penstock.with_variables(PENSTOCK_DATA_DIR="data", PENSTOCK_PARSE_PROCESSES="1")
+    assert set(mill("tenant", "create", "default", "--json").json) == keys(TENANT)
+    assert set(mill("tenant", "list", "--json").json["tenants"][0]) == keys(TENANT)
+    made = mill("tenant", "key", "create", "--json").json
+    assert set(made) == keys(KEY) | {"secret"}
+    assert set(mill("tenant", "key", "list", "--json").json["keys"][0]) == keys(KEY)
+    assert set(mill("tenant", "key", "revoke", "default", made["key_id"], "--json").json) == keys(
+        "key_id revoked"
+    )
+    (tmp_path / "gate.md").write_text("# Gate\n\nIt opens at dawn.\n")
+    ingested = mill("ingest", "gate.md", "--worker", "--json", timeout=120).json
+    assert set(ingested) == keys("files counts seconds documents")
+    assert set(ingested["documents"][0]) == keys(INGESTED)
+    document_id = ingested["documents"][0]["document_id"]
+    page = mill("document", "list", "--json").json
+    assert set(page) == keys("documents cursor")
+    assert set(page["documents"][0]) == keys(DOCUMENT)
+    assert set(mill("document", "show", document_id, "--json").json) == keys(DOCUMENT)
+    found = mill("search", "gate", "--json").json
+    assert set(found) == keys("hits took_ms models model")
+    assert set(found["hits"][0]) == keys(HIT)
+    assert set(found["hits"][0]["snippet"]) == keys("text marks html")
+    got = mill("document", "get", document_id, "-o", "copy", "--json").json
+    assert set(got) == keys("document_id file bytes mime_type sha256")
+    assert set(mill("explain", document_id, "--json").json) == keys(EXPLAINED)
+    again = mill("document", "reindex", document_id, "--json").json["documents"]
+    assert set(again[0]) == keys("document_id result error task_id")
+    gone = mill("document", "delete", document_id, "--yes", "--json").json["documents"]
+    assert set(gone[0]) == keys("document_id result error deleted")
+    assert set(mill("project", "list", "--json").json["projects"][0]) == keys(PROJECT)
+    assert set(mill("project", "reindex", "--estimate", "--json").json) == keys(ESTIMATE)
+    assert set(mill("project", "reindex", "--json").json) == keys("task_id waited project")
+    assert set(mill("model", "list", "--json").json["models"][0]) == keys(MODEL)
+    assert set(mill("model", "install", "wordllama", "--json").json) == keys("name installed folder")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "kind", "field"),
     [
@@ -129,6 +189,11 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
         (["dead", "replay", "--all", "--yes"], 1, "task_not_found", "filter"),
         (["queue", "limits", "default", "--rate", "often"], 2, "usage", "--rate"),
         (["task", "show", "first"], 2, "usage", "task_id"),
+        (["document", "list"], 1, "not_found", "tenant"),
+        (["document", "show", "first"], 2, "usage", "document_id"),
+        (["explain", "first"], 2, "usage", "DOCUMENT|TASK"),
+        (["search", " "], 2, "usage", "QUERY"),
+        (["tenant", "create", "No Such"], 1, "invalid_argument", "slug"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -145,5 +210,6 @@ def test_an_error_is_a_document_on_stderr(
 
 def test_the_reference_names_every_command_and_key() -> None:
     text = Path(__file__).parents[2].joinpath("docs/reference/cli.md").read_text()
-    for word in (*COMMANDS, *keys(STATS), *keys(SHOWN), *keys(LETTER)):
+    lists = (STATS, SHOWN, LETTER, DOCUMENT, TENANT, KEY, PROJECT, HIT, ESTIMATE, EXPLAINED, INGESTED, MODEL)
+    for word in (*COMMANDS, *(key for each in lists for key in keys(each))):
         assert word in text, word

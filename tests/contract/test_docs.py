@@ -111,7 +111,7 @@ def test_the_settings_page_lists_every_setting_and_no_other() -> None:
 )
 def test_no_page_names_a_setting_that_does_not_exist(page: Path) -> None:
     known = {PREFIX + name.upper() for name in Settings.model_fields} | {PREFIX + "CHAOS_LONG"}
-    named = set(re.findall(rf"\b{PREFIX}[A-Z_]*[A-Z]", page.read_text(encoding="utf-8")))
+    named = set(re.findall(rf"\b{PREFIX}[A-Z0-9_]*[A-Z0-9]", page.read_text(encoding="utf-8")))
     assert named - known == set()
 
 

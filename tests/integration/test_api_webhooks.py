@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,9 +11,13 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.net.webhooks import sign
-from tests.integration.api_house import TEXT, assert_problem, house
+from penstock.net.webhooks import generate_secret, sign, verify
+from penstock.simulators.faults import busy
+from penstock.simulators.serving import serving
+from penstock.simulators.webhook_receiver import WebhookReceiver
+from tests.integration.api_house import TEXT, assert_problem, form, house
 from tests.plugins.database import Database
+from tests.plugins.workers import eventually
 
 if TYPE_CHECKING:
     import httpx2
@@ -70,7 +75,7 @@ async def test_a_form_is_signed_as_it_is_sent(database: Database, tmp_path: Path
 async def test_what_is_not_signed_well_is_not_believed(database: Database, tmp_path: Path) -> None:
     async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
         assert_problem(
-            await sender.post("/webhook/acme", content=BODY, headers=signed(_other())), 404, "tenant"
+            await sender.post("/webhook/acme", content=BODY, headers=signed(generate_secret())), 404, "tenant"
         )
         secret = await make(client)
         now = datetime.now(UTC)
@@ -79,7 +84,7 @@ async def test_what_is_not_signed_well_is_not_believed(database: Database, tmp_p
             ({}, BODY),
             ({name: value for name, value in good.items() if name != "webhook-signature"}, BODY),
             (good, BODY + b"!"),
-            (signed(_other()), BODY),
+            (signed(generate_secret()), BODY),
             (signed(secret, at=now - timedelta(seconds=400)), BODY),
             (signed(secret, at=now + timedelta(seconds=400)), BODY),
             ({**good, "webhook-signature": "v1,nonsense"}, BODY),
@@ -157,7 +162,18 @@ async def test_where_a_tenant_is_told_of_finished_documents(database: Database, 
             assert_problem(await client.put("/v1/webhook", json=wrong), 422, field)
 
 
-def _other() -> str:
-    from penstock.net.webhooks import generate_secret
-
-    return generate_secret()
+async def test_a_tenant_is_told_signed_and_again_until_it_answers(database: Database, tmp_path: Path) -> None:
+    receiver = WebhookReceiver()
+    receiver.faults.add(busy("1"))
+    async with house(database, tmp_path) as there, there.client() as client, serving(receiver.app) as url:
+        put = await client.put("/v1/webhook", json={"url": f"{url}/hook"})
+        secret = put.json()["secret"]
+        async with there.working():
+            taken = (await client.post("/v1/documents/upload", files=form())).json()
+            await eventually(lambda: len(receiver.received) == 2, within=60, what="the second delivery")
+        for message in receiver.received:
+            verified = verify([secret], message.headers, message.body, datetime.now(UTC))
+            assert verified.message_id == taken["ingestion_id"]
+        told = json.loads(receiver.received[-1].body)
+        assert told["type"] == "ingestion.indexed"
+        assert told["data"]["document_id"] == taken["document_id"]

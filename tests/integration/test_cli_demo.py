@@ -1,4 +1,4 @@
-"""make demo: a worker is killed, nothing is lost, and nothing of it stays behind."""
+"""make demo: documents become searchable, a worker is killed, nothing is lost, nothing stays behind."""
 
 from __future__ import annotations
 
@@ -42,8 +42,29 @@ def left_behind(demo: CommandLine) -> list[str]:
     return found
 
 
-def test_the_demo_kills_a_worker_and_loses_nothing(demo: CommandLine) -> None:
-    ended = demo("demo", "--tasks", "2000", "--json", timeout=120)
+def test_the_demo_makes_documents_searchable_though_a_worker_is_killed(demo: CommandLine) -> None:
+    ended = demo("demo", "--model", "wordllama", "--json", timeout=170)
+    assert ended.code == 0, ended.err
+    found = ended.json
+    assert found["files"] == 43
+    assert found["documents"] == found["indexed"] == found["files"] + found["attachments"]
+    assert (found["failed"], found["left"], found["indexed_twice"]) == (0, 0, 0)
+    assert found["attachments"] == 8
+    assert found["killed_pid"]
+    assert found["held_by_killed"] > 0
+    best = [search["hits"][0] for search in found["searches"]]
+    assert best[0]["title"].startswith("Maintenance contract")
+    assert best[1]["title"] == "Inspection of Cedar Mill, March 2025"
+    assert best[2]["filename"] == "sluice-gate-receipt.pdf"  # read by OCR
+    assert left_behind(demo) == []
+    own = demo.with_variables(PENSTOCK_DATA_DIR="data/demo")
+    (demo.folder / ".env").unlink()
+    more = own("search", "hydraulic oil for the governor", "--limit", "1", "--json").json
+    assert more["hits"][0]["filename"] == "delivery-note.png"
+
+
+def test_the_demo_of_the_queue_kills_a_worker_and_loses_nothing(demo: CommandLine) -> None:
+    ended = demo("demo", "--queue", "--tasks", "2000", "--json", timeout=120)
     assert ended.code == 0, ended.err
     assert ended.err == ""
     found = ended.json
@@ -57,8 +78,9 @@ def test_the_demo_kills_a_worker_and_loses_nothing(demo: CommandLine) -> None:
     assert len(own("dead", "list", "--json").json["dead"]) == 8
 
 
-def test_ctrl_c_in_the_middle_leaves_nothing_behind(demo: CommandLine) -> None:
-    with demo.running("demo", "--tasks", "20000") as child:
+@pytest.mark.parametrize("words", [("--queue", "--tasks", "20000"), ("--model", "wordllama")], ids=" ".join)
+def test_ctrl_c_in_the_middle_leaves_nothing_behind(demo: CommandLine, words: tuple[str, ...]) -> None:
+    with demo.running("demo", *words) as child:
         assert child.stderr is not None
         deadline = monotonic() + 60
         lines = []

@@ -8,13 +8,15 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.testing.papers import pdf
+from penstock.pipeline.embed.models_dir import minilm_is_installed
+from penstock.settings import Settings
+from penstock.testing.papers import Piece, pdf
 from tests.plugins.command_line import CommandLine
 
 pytestmark = pytest.mark.timeout(240)
 
 READINGS = (("Unit", "Temperature"), ("Cedar one", "61"), ("Cedar two", "58"))
-PAGES = [["# Inspection of Cedar Mill", "The wheel turns."], ["## Readings", READINGS]]
+PAGES: list[list[Piece]] = [["# Inspection of Cedar Mill", "The wheel turns."], ["## Readings", READINGS]]
 
 
 @pytest.fixture
@@ -118,6 +120,9 @@ def test_tenants_have_limits_and_keys_that_are_shown_once(mill: CommandLine) -> 
     assert (changed["requests_per_minute"], changed["max_upload_bytes"]) == (None, 9)
     assert [row["slug"] for row in mill("tenant", "list", "--json").json["tenants"]] == ["default", "acme"]
     assert mill("tenant", "set", "acme", "--max-upload-bytes", "many").code == 2
+    told = mill("tenant", "webhook", "acme", "https://example.com/done", "--json").json
+    assert (told["url"], told["secret"][:6]) == ("https://example.com/done", "whsec_")
+    assert mill("tenant", "webhook", "acme", "none", "--json").json == {"url": None, "secret": None}
     words = ("--scope", "search", "--scope", "documents:read", "--expires-in-days", "3", "--json")
     key = mill("tenant", "key", "create", "acme", *words).json
     assert key["secret"].startswith(key["prefix"])
@@ -158,3 +163,15 @@ def test_models_are_listed_with_what_they_lack(mill: CommandLine) -> None:
     same = mill("model", "use", "wordllama", "--no-wait", "--json").json
     assert same["project"]["embedder"] == "wordllama"
     assert mill("model", "use", "nothing", "--json").error["field"] == "embedder"
+
+
+@pytest.mark.skipif(not minilm_is_installed(Settings()), reason="penstock model install minilm was not run")
+def test_a_project_moves_to_another_model_and_goes_on_answering(mill: CommandLine) -> None:
+    with mill.running("worker"):
+        moved = mill("model", "use", "minilm", "--json", timeout=180)
+    assert moved.code == 0, moved.err
+    assert moved.json["waited"] is True
+    assert (moved.json["project"]["embedder"], moved.json["project"]["next_embedder"]) == ("minilm", None)
+    found = mill("search", "when is the gate opened?", "--mode", "vector", "--limit", "1", "--json").json
+    assert found["models"] == ["minilm-l6-v2-int8"]
+    assert found["hits"][0]["filename"] == "gate.md"

@@ -90,7 +90,7 @@ async def test_without_a_valid_key_nothing_is_said(database: Database, tmp_path:
     async with house(database, tmp_path) as home:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         for key in ("", "pk_wrong", "é" * 10, "x" * 1_000):
-            headers = {"Authorization": f"Bearer {key}".encode()} if key else {}
+            headers = {b"Authorization": f"Bearer {key}".encode()} if key else {}
             async with httpx2.AsyncClient() as client:
                 refused = await client.post(f"{home.url}/mcp", json=message, headers=headers)
             assert refused.status_code == 401

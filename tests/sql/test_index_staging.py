@@ -1,4 +1,4 @@
-"""Chunks are staged beside the live ones, taken back, erased and swept, and cached embeddings go with their last user."""
+"""Chunks are staged beside the live ones, taken back, erased and swept; embeddings are cached."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_the_same_batch_twice_changes_nothing(database: Database) -> None:
         await shelf.stage(document_id, ["water wheel", "water gate"])
         before = [await shelf.count(table) for table in TABLES]
         await shelf.stage(document_id, ["water wheel", "water gate"])
-        assert [await shelf.count(table) for table in TABLES] == before == [2, 2, 6]
+        assert [await shelf.count(table) for table in TABLES] == before == [2, 2, 7]
 
 
 async def test_more_chunks_than_a_batch_are_all_staged(database: Database) -> None:
@@ -108,14 +108,16 @@ async def test_erasing_waits_for_a_batch_that_is_being_staged(database: Database
         document_id = await shelf.document()
         async with shelf.tenants.transaction(shelf.tenant_id) as connection:
             await connection.execute(
-                "select ingest.stage_chunks($1, 1, 'm', '{0}', $2, '{x}', '{1}', '{0}', '{1}', '{1}', '{1}', '[[]]', $3)",
+                "select ingest.stage_chunks("
+                "$1, 1, 'm', '{0}', $2, '{x}', '{1}', '{0}', '{1}', '{1}', '{1}', '[[]]', $3)",
                 document_id,
                 [document_id],
                 [b"0" * 32],
             )
             deleting = asyncio.create_task(
                 second.execute(
-                    "update ingest.document set status = 'deleted', deleted_at = now() where document_id = $1",
+                    "update ingest.document set status = 'deleted', deleted_at = now()"
+                    " where document_id = $1",
                     document_id,
                 )
             )
@@ -170,6 +172,22 @@ async def test_the_sweep_takes_what_is_due_and_spares_what_is_live(database: Dat
         assert [hit.text for hit in await shelf.find("version")] == ["the second version"]
 
 
+async def test_what_a_document_no_longer_says_is_not_kept_in_the_cache(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        await keep(shelf, "said before", "said still", "said by an attempt that failed")
+        document_id = await shelf.put("said before", "said still")
+        await shelf.stage(document_id, ["said anew", "said still"], 2)
+        await shelf.flip(document_id, 2)
+        await shelf.stage(document_id, ["", "", "said by an attempt that failed"], 3)
+        await shelf.admin.execute(
+            "insert into ingest.sweep values ($1, $2, 3, now())", shelf.tenant_id, document_id
+        )
+        await shelf.index.tend()
+        assert await shelf.count("sweep") == 0
+        assert await shelf.count("chunk") == 2
+        assert await shelf.count("embedding_cache") == 2
+
+
 async def test_vectors_of_16_bits_come_through_text_exactly(database: Database) -> None:
     values = np.concatenate(
         [
@@ -202,6 +220,7 @@ async def test_without_pgvector_the_remedy_is_told_and_another_schema_serves(dat
         await shelf.flip(document_id)
         assert await shelf.found("vector", mode="vector") == [document_id]
         forced = await shelf.admin.fetchval(
-            "select bool_and(relrowsecurity and relforcerowsecurity) from pg_class where relname ~ '^(chunk|client)_vector(_[0-9])?$'"
+            "select bool_and(relrowsecurity and relforcerowsecurity) from pg_class"
+            " where relname ~ '^(chunk|client)_vector(_[0-9])?$'"
         )
         assert forced is True

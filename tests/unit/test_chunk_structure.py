@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_a_chunk_repeats_the_last_sentences_of_the_one_before() -> None:
         documents.parsed(documents.paragraphs(documents.prose(chance, 400))),
         ChunkPlan(max_tokens=400, overlap=60),
     )
-    repeats = [(before.end - after.start, after) for before, after in zip(found, found[1:], strict=False)]
+    repeats = [(before.end - after.start, after) for before, after in pairwise(found)]
     assert sum(length > 0 for length, _ in repeats) > len(repeats) // 2
     for length, after in repeats:
         if length > 0:
@@ -101,11 +102,7 @@ def test_nothing_is_repeated_across_a_heading() -> None:
     found = chunk(documents.parsed(pieces), ChunkPlan(max_tokens=100, overlap=30))
     starts = {piece.start for piece in found if piece.text.startswith("## ")}
     assert starts
-    assert all(
-        before.end <= after.start
-        for before, after in zip(found, found[1:], strict=False)
-        if after.start in starts
-    )
+    assert all(before.end <= after.start for before, after in pairwise(found) if after.start in starts)
 
 
 def test_headings_longer_than_a_third_of_a_chunk_are_shortened() -> None:

@@ -1,4 +1,4 @@
-"""The batcher: full batches of many callers, in turns, each caller with its own vectors and its own errors."""
+"""The batcher: full batches of many callers in turn, each with its own vectors and errors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused, PenstockError
 from penstock.model.embedder import Embedded, Purpose, Vector
 from penstock.pipeline.embed.batcher import Batcher
+from tests.plugins.workers import eventually
 
 
 @dataclass
@@ -62,7 +63,7 @@ async def test_a_document_of_thousands_of_chunks_does_not_hold_up_a_small_one() 
     embedder = Scripted(batch_size=8, gate=asyncio.Event())
     batcher = Batcher(embedder, concurrency=1)
     large = asyncio.create_task(batcher.embed(texts("large", 5_000)))
-    await _until(lambda: embedder.calls)
+    await eventually(lambda: embedder.calls)
     small = asyncio.create_task(batcher.embed(texts("small", 3)))
     await asyncio.sleep(0)
     assert embedder.gate is not None
@@ -76,7 +77,7 @@ async def test_a_search_goes_before_all_documents() -> None:
     embedder = Scripted(batch_size=4, gate=asyncio.Event())
     batcher = Batcher(embedder, concurrency=1)
     document = asyncio.create_task(batcher.embed(texts("document", 40)))
-    await _until(lambda: embedder.calls)
+    await eventually(lambda: embedder.calls)
     search = asyncio.create_task(batcher.embed(["what?"], "query"))
     await asyncio.sleep(0)
     assert embedder.gate is not None
@@ -90,7 +91,7 @@ async def test_no_more_than_the_given_batches_are_in_flight() -> None:
     embedder = Scripted(batch_size=2, gate=asyncio.Event())
     batcher = Batcher(embedder, concurrency=3)
     waiting = asyncio.create_task(batcher.embed(texts("a", 20)))
-    await _until(lambda: len(embedder.calls) == 3)
+    await eventually(lambda: len(embedder.calls) == 3)
     for _ in range(10):
         await asyncio.sleep(0)
     assert len(embedder.calls) == 3
@@ -140,7 +141,7 @@ async def test_a_cancelled_caller_takes_its_waiting_texts_along() -> None:
     embedder = Scripted(batch_size=4, gate=asyncio.Event())
     batcher = Batcher(embedder, concurrency=1)
     leaves = asyncio.create_task(batcher.embed(texts("leaves", 100)))
-    await _until(lambda: embedder.calls)
+    await eventually(lambda: embedder.calls)
     stays = asyncio.create_task(batcher.embed(texts("stays", 2)))
     await asyncio.sleep(0)
     leaves.cancel()
@@ -165,7 +166,7 @@ async def test_close_tells_who_waits_and_closes_the_embedder() -> None:
     embedder = Scripted(gate=asyncio.Event())
     batcher = Batcher(embedder)
     waiting = asyncio.create_task(batcher.embed(texts("a", 50)))
-    await _until(lambda: embedder.calls)
+    await eventually(lambda: embedder.calls)
     await batcher.close()
     with pytest.raises(EmbedderFailed, match="closed"):
         await waiting
@@ -178,9 +179,3 @@ async def test_no_texts_are_no_call() -> None:
     embedder = Scripted()
     assert await Batcher(embedder).embed([]) == Embedded((), 0)
     assert not embedder.calls
-
-
-async def _until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0)

@@ -138,6 +138,11 @@ def _described(app: FastAPI) -> dict[str, Any]:
         }
         for operations in described["paths"].values():
             for verb, operation in operations.items():
+                # The first sentence of a handler says more than its name.
+                first, _, rest = operation.pop("description", operation["summary"]).partition("\n\n")
+                operation["summary"] = " ".join(first.split()).rstrip(".")
+                if rest:
+                    operation["description"] = rest
                 if _OPEN.isdisjoint(operation.get("tags", ())):
                     operation["security"] = [{"bearer": []}, {"apiKey": []}]
                     if verb in ("post", "put"):

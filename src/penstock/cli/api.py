@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -35,7 +36,9 @@ def command(host: Host = None, port: Port = None, as_json: output.AsJson = False
     settings = Settings()
     configure(settings.log_level, settings.log_format)
     asked = (host or settings.api_host, settings.api_port if port is None else port)
-    asyncio.run(_serve(settings, *asked, as_json=as_json))
+    loop = import_module("uvloop").Loop if find_spec("uvloop") is not None else None
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(_serve(settings, *asked, as_json=as_json))
 
 
 async def _serve(settings: Settings, host: str, port: int, *, as_json: bool) -> None:

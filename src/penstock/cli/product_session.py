@@ -12,7 +12,7 @@ import typer
 
 from penstock.accounts import Accounts, Tenant
 from penstock.cli.session import database
-from penstock.db.addresses import Addresses
+from penstock.db.addresses import Addresses, prepare
 from penstock.db.reach import reach, reaching
 from penstock.db.tenancy import TenantPool
 from penstock.errors import Conflict, NotFound, TenantClosed
@@ -93,6 +93,18 @@ async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[A
         yield Accounts(pool, settings)
     finally:
         await pool.close()
+
+
+@asynccontextmanager
+async def accounts_of_operators(*, create: bool = False) -> AsyncIterator[Accounts]:
+    """Only the accounts, for commands that need no documents; `create` as in `stay`."""
+    settings = Settings()
+    async with database(settings, create=create) as addresses:
+        with reaching():
+            if addresses.embedded is not None:
+                await prepare(addresses)
+            async with operators(addresses, settings) as accounts:
+                yield accounts
 
 
 async def made_tenant(accounts: Accounts, slug: str) -> Tenant:

@@ -107,7 +107,7 @@ async def assert_safe_role(connection: Connection) -> None:
           r.rolsuper,
           r.rolbypassrls,
           (
-            select pg_catalog.min(o.rolname::text)
+            select pg_catalog.string_agg(o.rolname::text, ', ' order by o.rolname)
             from pg_catalog.pg_roles as o
             where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
               and pg_catalog.pg_has_role(r.oid, o.oid, 'member')
@@ -123,7 +123,7 @@ async def assert_safe_role(connection: Connection) -> None:
     if row["rolbypassrls"]:
         raise UnsafeRole(row["rolname"], "bypasses row security")
     if row["owner"] is not None:
-        raise UnsafeRole(row["rolname"], f"is a member of {row['owner']}, the owner of the tables")
+        raise UnsafeRole(row["rolname"], f"is a member of {row['owner']}, which own the tables or see all of them")
 
 
 async def _leave_as_is(_connection: Connection) -> None:

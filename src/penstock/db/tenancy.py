@@ -11,6 +11,7 @@ from penstock.db.types import Connection, Pool
 from penstock.model import TenantId
 
 SET_TENANT = "select set_config('penstock.tenant_id', $1, true)"
+SET_TENANT_LIGHTLY = SET_TENANT + ", set_config('synchronous_commit', 'off', true)"
 
 
 class TenantPool:
@@ -29,6 +30,7 @@ class TenantPool:
                 application_name=application_name,
                 min_size=0,
                 max_size=size,
+                tidy=False,  # every setting is a transaction's own, so there is nothing to reset
                 statement_cache_size=statement_cache,
             )
         )
@@ -41,12 +43,16 @@ class TenantPool:
         await self._pool.close()
 
     @asynccontextmanager
-    async def transaction(self, tenant_id: TenantId) -> AsyncIterator[Connection]:
-        """One transaction of this tenant; what SQL refuses comes out as our errors."""
+    async def transaction(self, tenant_id: TenantId, *, durable: bool = True) -> AsyncIterator[Connection]:
+        """One transaction of this tenant; what SQL refuses comes out as our errors.
+
+        Not `durable`: its commit does not wait for the disk. For steps of a run that are done again after a crash
+        of the server; the commit that ends the run puts all before it on disk.
+        """
         async with self._pool.acquire() as connection:
             with translated():
                 async with connection.transaction():
-                    await connection.execute(SET_TENANT, str(tenant_id))
+                    await connection.execute(SET_TENANT if durable else SET_TENANT_LIGHTLY, str(tenant_id))
                     yield connection
 
     @asynccontextmanager

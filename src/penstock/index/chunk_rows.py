@@ -32,7 +32,7 @@ async def stage_rows(
     embeddings: Sequence[str] | None,
 ) -> None:
     """One batch; without embeddings the vectors lie elsewhere."""
-    async with tenants.transaction(tenant_id) as connection:
+    async with tenants.transaction(tenant_id, durable=False) as connection:
         await connection.execute(
             STAGE,
             document_id,

@@ -104,6 +104,7 @@ _HTML_START = re.compile(
     r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _HTML_TAGS = re.compile(r"</?(p|div|h[1-6]|table|tr|td|ul|ol|li|span|br|a|title|meta|script)\b[^>]*>", re.I)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # not tab, line feed, form feed, return, escape
 _MAIL_HEADER = re.compile(r"^([!-9;-~]+):", re.M)
 _MAIL_NAMES = {"from", "to", "subject", "date", "received", "message-id", "mime-version", "return-path"}
 _MARKDOWN_SIGNS = (
@@ -120,7 +121,7 @@ def sniff(head: bytes, *, filename: str | None = None, declared: str | None = No
     if not head:
         return EMPTY
     hints = tuple(hint for hint in (kind_of_name(filename), _declared_kind(declared)) if hint is not None)
-    return _by_magic(head, hints) or _by_text(head, hints) or UNKNOWN
+    return _by_magic(head, hints) or _by_text(head[:HEAD_BYTES], hints) or UNKNOWN
 
 
 def extension(mime_type: str) -> str:
@@ -239,7 +240,7 @@ def _as_text(head: bytes, *, lenient: bool) -> str | None:
     where text was promised."""
     encoding = text_encoding(head)
     text = head.decode(encoding or "latin-1", "ignore").lstrip("\ufeff")
-    controls = sum(character < " " and character not in "\t\n\r\f\x1b" for character in text)
+    controls = len(_CONTROLS.findall(text))
     if encoding is None and b"\0" in head and not lenient:
         return None
     return text if controls <= len(text) // 100 else None

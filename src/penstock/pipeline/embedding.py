@@ -69,7 +69,7 @@ class ChunkEmbedder:
         self, tenant_id: TenantId, name: str, embedder: Embedder, chunks: Sequence[Chunk], counts: Counts
     ) -> dict[bytes, Vector]:
         wanted = {chunk.input_sha256: chunk for chunk in chunks}
-        async with self._tenants.transaction(tenant_id) as conn:
+        async with self._tenants.transaction(tenant_id, durable=False) as conn:
             rows = await conn.fetch(CACHED, embedder.model, list(wanted))
             found = {row["text_sha256"]: Vector(row["embedding"]) for row in rows}
             missing = [chunk for sha256, chunk in wanted.items() if sha256 not in found]
@@ -81,7 +81,7 @@ class ChunkEmbedder:
             vectors, tokens = await self._embeds.embed(name, [chunk.embedder_input for chunk in missing])
             found |= {chunk.input_sha256: vector for chunk, vector in zip(missing, vectors, strict=True)}
             counts.embedded += len(missing)
-        async with self._tenants.transaction(tenant_id) as conn:
+        async with self._tenants.transaction(tenant_id, durable=False) as conn:
             if missing:
                 await conn.execute(
                     KEEP,

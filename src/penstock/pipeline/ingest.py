@@ -75,7 +75,7 @@ class Ingest:
     async def __call__(self, payload: IngestDocument, run: Run) -> Snooze | None:
         assert run.tenant_id is not None, "a document's task carries its tenant"
         tenant_id = TenantId(run.tenant_id)
-        async with self._tenants.transaction(tenant_id) as conn:
+        async with self._tenants.transaction(tenant_id, durable=False) as conn:
             answer = json.loads(
                 await conn.fetchval(BEGIN, payload.document_id, run.task_id, run.attempt, self._code_version)
             )
@@ -134,7 +134,7 @@ class Ingest:
                     tenant_id, job.project_id, job.document_id, attachment, {"filename": attachment.filename}
                 )
         chunks = await self._chunk(parsed, plan)
-        async with self._tenants.transaction(tenant_id) as conn:
+        async with self._tenants.transaction(tenant_id, durable=False) as conn:
             detail = {"chunks": len(chunks), "parser": parsed.parser, "embedder": embedder.model}
             going = await conn.fetchval(START_EMBEDDING, job.document_id, job.generation, json.dumps(detail))
         if not going:

@@ -9,6 +9,11 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
+// Text in which `this` is code.
+function prose(text) {
+  return (text ?? "").split("`").map((part, place) => (place % 2 ? make("code", {}, part) : part));
+}
+
 function resolve(spec, schema) {
   const path = schema?.$ref;
   return path ? path.slice(2).split("/").reduce((at, part) => at[part], spec) : schema ?? {};
@@ -28,7 +33,7 @@ function typeName(spec, schema) {
 function table(headings, rows) {
   if (!rows.length) return null;
   const head = make("tr", {}, ...headings.map((text) => make("th", {}, text)));
-  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell))));
+  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, ...[cell].flat()))));
   return make("table", {}, make("thead", {}, head), make("tbody", {}, ...body));
 }
 
@@ -38,7 +43,7 @@ function fields(spec, schema) {
   return Object.entries(whole.properties ?? {}).map(([name, field]) => [
     make("code", {}, name + (required.has(name) ? " *" : "")),
     typeName(spec, field),
-    field.description ?? "",
+    prose(field.description),
   ]);
 }
 
@@ -54,10 +59,10 @@ function call(spec, path, verb, operation) {
   const parameters = (operation.parameters ?? []).map((parameter) => [
     make("code", {}, parameter.name + (parameter.required ? " *" : "")),
     `${parameter.in}, ${typeName(spec, parameter.schema)}`,
-    parameter.description ?? "",
+    prose(parameter.description),
   ]);
-  const inside = make("div", {}, operation.description ? make("p", {}, operation.description) : null);
-  const list = table(["parameter", "", ""], parameters);
+  const inside = make("div", {}, operation.description ? make("p", {}, ...prose(operation.description)) : null);
+  const list = table(["name", "where, type", ""], parameters);
   if (list) inside.append(make("h3", {}, "Parameters"), list);
   const parts = [...media(spec, "Body", resolve(spec, operation.requestBody).content)];
   for (const [status, response] of Object.entries(operation.responses ?? {})) {
@@ -71,7 +76,7 @@ function call(spec, path, verb, operation) {
       "summary", {},
       make("span", { class: `verb ${verb}` }, verb.toUpperCase()),
       make("code", {}, path),
-      make("span", { class: "say" }, operation.summary ?? ""),
+      make("span", { class: "say" }, ...prose(operation.summary)),
     ),
     inside,
   );
@@ -87,8 +92,9 @@ function show(spec) {
       if (!groups.has(name)) groups.set(name, { tag: { name }, calls: [], links: [] });
       const group = groups.get(name);
       group.calls.push(call(spec, path, verb, operation));
+      const shown = path.replace(/^\/v1/, "").replace(/\{(\w*_)?id\}/g, "{id}");
       const label = make("span", { class: `verb ${verb}` }, verb.toUpperCase());
-      group.links.push(make("a", { href: `#${operation.operationId}` }, label, ` ${path}`));
+      group.links.push(make("a", { href: `#${operation.operationId}`, title: path }, label, make("span", {}, shown)));
     }
   }
   const contents = document.getElementById("contents");

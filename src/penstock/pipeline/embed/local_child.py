@@ -26,7 +26,8 @@ def load(name: str, folder: Path) -> LocalModel:
     if name == "minilm":
         from penstock.pipeline.embed.minilm_model import MiniLM
 
-        return MiniLM(folder, threads=len(os.sched_getaffinity(0)))
+        cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        return MiniLM(folder, threads=cores)
     from penstock.pipeline.embed.wordllama_model import WordLlama
 
     return WordLlama(folder)

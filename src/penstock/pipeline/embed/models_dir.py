@@ -38,7 +38,7 @@ def minilm_tokenizer(settings: Settings) -> str:
 
 @cache
 def default_minilm_folder() -> Path:
-    """Where a process that was handed no settings looks, such as the child that chunks."""
+    """Where `minilm` leads when no folder is named."""
     return minilm_folder(Settings())
 
 

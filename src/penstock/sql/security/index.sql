@@ -59,5 +59,6 @@ grant execute on function
   ingest.create_vector_tables,
   ingest.build_vector_index,
   ingest.drop_vector_index,
+  ingest.forget_texts,
   ingest.remove_generation
 to penstock_keeper;

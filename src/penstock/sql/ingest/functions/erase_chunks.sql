@@ -17,21 +17,7 @@ begin
       message = format('document %s is not deleted', _document_id),
       hint = 'Delete it first; that takes it out of every search at once.';
   end if;
-  delete from ingest.embedding_cache e
-  using (
-    select distinct c.embedding_model, c.embedding_text_sha256 from ingest.chunk c
-    where c.tenant_id = v_tenant_id and c.document_id = _document_id
-  ) own
-  where e.tenant_id = v_tenant_id
-    and e.model = own.embedding_model
-    and e.text_sha256 = own.embedding_text_sha256
-    and not exists (
-      select from ingest.chunk other
-      join ingest.document d on d.document_id = other.document_id and d.deleted_at is null
-      where other.tenant_id = v_tenant_id
-        and other.embedding_text_sha256 = own.embedding_text_sha256
-        and other.embedding_model = own.embedding_model
-        and other.document_id <> _document_id);
+  perform ingest.forget_texts(v_tenant_id, _document_id, null);
   return ingest.remove_generation(v_tenant_id, _document_id, null);
 end;
 $$;

@@ -1,9 +1,9 @@
 -- Trigger on ingest.client_intelligence: keeps what search reads of a client beside it. Name, industry, summary and
--- facts are read with the language of the client's project. Locks: the client's rows in the index.
+-- facts are read with the language of the client's project. Runs with the rights of whoever writes the client.
+-- Locks: the client's rows in the index.
 create or replace function ingest.index_client()
 returns trigger
 language plpgsql
-security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare

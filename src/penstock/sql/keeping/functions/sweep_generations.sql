@@ -1,5 +1,6 @@
 -- Removes up to _limit generations that are due and no longer live, of these or of any, and tells how many.
--- Small steps: who holds one keeps nobody else waiting. One that went live again loses its order only.
+-- Small steps: who holds one keeps nobody else waiting. One that went live again loses its order only. What a later
+-- generation replaced takes its cached embeddings along; what never went live leaves them for the next attempt.
 -- Locks: the orders it takes, skipping taken ones, then the rows it deletes.
 create or replace function keeping.sweep_generations(
   _limit integer default 100, _document_ids uuid[] default null, _generations integer[] default null
@@ -12,6 +13,7 @@ as $$
 declare
   v_order record;
   v_swept integer := 0;
+  v_live integer;
 begin
   for v_order in
     select s.tenant_id, s.document_id, s.generation from ingest.sweep s
@@ -22,13 +24,14 @@ begin
     limit _limit
     for update skip locked
   loop
-    if exists (
-      select from ingest.document d
-      where d.document_id = v_order.document_id and d.live_generation = v_order.generation)
-    then
+    select d.live_generation into v_live from ingest.document d where d.document_id = v_order.document_id;
+    if v_live = v_order.generation then
       delete from ingest.sweep s
       where s.document_id = v_order.document_id and s.generation = v_order.generation;
     else
+      if v_live > v_order.generation then
+        perform ingest.forget_texts(v_order.tenant_id, v_order.document_id, v_order.generation);
+      end if;
       perform ingest.remove_generation(v_order.tenant_id, v_order.document_id, v_order.generation);
       v_swept := v_swept + 1;
     end if;

@@ -1,0 +1,153 @@
+"""Search as the product runs it: models, snippets, and one version of a document at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from penstock.errors import EmbedderFailed, NotFound
+from penstock.model import Embedded, Purpose
+from penstock.search import Search, SearchQuery, Snippet
+from tests.plugins.database import Database
+from tests.sql.shelf import Embedders, WordEmbedder, shelf_of
+
+
+async def test_a_hit_tells_where_it_stands_and_why_it_was_found(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        document_id = await shelf.put(
+            "nothing here", "the sluice & the <b>gate</b>", title="Mill", filename="mill.md"
+        )
+        answer = await shelf.search.search(shelf.tenant_id, SearchQuery(query="sluices"))
+        hit = answer.hits[0]
+        assert (hit.kind, hit.document_id, hit.ordinal) == ("chunk", document_id, 1)
+        assert (hit.title, hit.filename, hit.mime_type) == ("Mill", "mill.md", "text/plain")
+        assert (hit.heading_path, hit.page_from, hit.page_to) == (("Handbook", "Part 1"), 2, 2)
+        assert hit.project_id == shelf.project_id
+        assert hit.text_rank == 1
+        assert hit.vector_rank is not None
+        assert "<mark>sluice</mark> &amp; the" in hit.snippet.html
+        assert "[sluice] & the" in hit.snippet.marked("[", "]")
+        assert answer.model == shelf.words.model
+        assert answer.took_ms > 0
+
+
+async def test_marks_of_the_text_itself_do_not_forge_a_match(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        await shelf.put("a \ue000forged\ue001 sluice")
+        (hit,) = await shelf.find("sluice")
+        assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["sluice"]
+
+
+def test_a_snippet_keeps_what_stands_around_its_marks() -> None:
+    snippet = Snippet.parse("a \ue000b\ue001 & \ue000c\ue001")
+    assert snippet.text == "a b & c"
+    assert snippet.marks == ((2, 3), (6, 7))
+    assert snippet.html == "a <mark>b</mark> &amp; <mark>c</mark>"
+
+
+async def test_a_query_is_embedded_once_for_each_model_in_use(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        await shelf.put("alpha")
+        for slug in ("second", "third"):
+            await shelf.admin.execute(
+                "insert into accounts.project (project_id, tenant_id, slug, name, embedder, created_at)"
+                " values (gen_random_uuid(), $1, $2, $2, 'words', now())",
+                shelf.tenant_id,
+                slug,
+            )
+        await shelf.find("alpha")
+        assert shelf.words.calls == 1
+        await shelf.find("alpha", mode="text")
+        assert shelf.words.calls == 1
+
+
+async def test_both_models_are_asked_while_a_project_changes_its_embedder(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        document_id = await shelf.put("alpha")
+        await shelf.admin.execute("update accounts.project set next_embedder = 'other'")
+        await shelf.admin.execute("update ingest.chunk_vector set model = 'other-64'")
+        answer = await shelf.search.search(shelf.tenant_id, SearchQuery(query="alpha", mode="vector"))
+        assert answer.models == ("other-64", "words-64")
+        assert answer.model is None
+        assert [hit.document_id for hit in answer.hits] == [document_id]
+
+
+async def test_a_search_by_words_needs_no_embedder(database: Database) -> None:
+    class Broken(WordEmbedder):
+        async def embed(self, texts: object, purpose: Purpose = "document") -> Embedded:
+            raise EmbedderFailed(self.model, "it is down")
+
+    async with shelf_of(database) as shelf:
+        await shelf.put("alpha")
+        search = Search(shelf.tenants, Embedders(words=cast("Any", Broken())), shelf.index)
+        assert len((await search.search(shelf.tenant_id, SearchQuery(query="alpha", mode="text"))).hits) == 1
+        with pytest.raises(EmbedderFailed):
+            await search.search(shelf.tenant_id, SearchQuery(query="alpha"))
+
+
+async def test_a_project_that_is_not_there_is_said_so(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        with pytest.raises(NotFound, match="no project"):
+            await shelf.find("alpha", projects=["nowhere"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"query": ""},
+        {"query": "  "},
+        {"query": "a\x00b"},
+        {"query": "x" * 4_001},
+        {"query": "x", "limit": 0},
+        {"query": "x", "limit": 101},
+        {"query": "x", "mode": "guess"},
+        {"query": "x", "projects": []},
+        {"query": "x", "metadata": {}},
+        {"query": "x", "unknown": 1},
+    ],
+)
+def test_a_query_that_cannot_be_meant_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        SearchQuery(**wrong)
+
+
+async def test_a_search_all_through_a_reindex_finds_exactly_one_version(database: Database) -> None:
+    """Each version has its own number of chunks, so a mixture would show."""
+    async with shelf_of(database) as shelf:
+        document_id = await shelf.put("alpha version1", "alpha version1")
+        done = asyncio.Event()
+        seen: set[str] = set()
+
+        async def reindex() -> None:
+            for generation in range(2, 12):
+                texts = [f"alpha version{generation}"] * (1 + generation % 4)
+                await shelf.stage(document_id, texts, generation)
+                await shelf.flip(document_id, generation)
+                await shelf.index.tend()
+            done.set()
+
+        async def look() -> None:
+            while not done.is_set():
+                hits = await shelf.find("alpha", limit=100)
+                versions = {hit.text for hit in hits}
+                assert len(versions) == 1, versions
+                (version,) = versions
+                number = int(version.removeprefix("alpha version"))
+                assert len(hits) == (2 if number == 1 else 1 + number % 4)
+                seen.update(versions)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(reindex())
+            group.create_task(look())
+            group.create_task(look())
+        assert len(seen) > 1
+        assert await shelf.count("chunk") == 1 + 11 % 4
+
+
+async def test_an_empty_index_finds_nothing(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        for mode in ("hybrid", "vector", "text"):
+            assert await shelf.find("anything", mode=mode) == ()

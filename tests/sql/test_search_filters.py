@@ -1,0 +1,123 @@
+"""A filter returns as many rows as exist, and no search shows what is deleted, dead or another tenant's."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from penstock.errors import NotFound
+from penstock.model import DocumentId, uuid7
+from tests.plugins.database import Database
+from tests.sql.shelf import Shelf, shelf_of
+
+FILTERS: list[dict[str, Any]] = [
+    {"types": ["application/pdf", "text/html"]},
+    {"metadata": {"team": {"name": "red"}}},
+    {"created_after": datetime(2020, 1, 1, tzinfo=UTC), "created_before": datetime(2021, 1, 1, tzinfo=UTC)},
+    {"projects": ["second"]},
+]
+
+
+async def second_project(shelf: Shelf) -> UUID:
+    project_id = uuid7()
+    await shelf.admin.execute(
+        "insert into accounts.project (project_id, tenant_id, slug, name, embedder, created_at)"
+        " values ($1, $2, 'second', 'second', 'words', now())",
+        project_id,
+        shelf.tenant_id,
+    )
+    return project_id
+
+
+async def fill(shelf: Shelf) -> list[DocumentId]:
+    """Many documents near the query, and three far from it that pass each of the filters."""
+    second = await second_project(shelf)
+    for place in range(120):
+        await shelf.put(f"alpha beta{place % 7}", metadata={"team": {"name": "blue"}})
+    return [
+        await shelf.put(
+            f"alpha unlike the others {place} gamma delta epsilon zeta eta theta",
+            project_id=second,
+            mime_type="application/pdf",
+            metadata={"team": {"name": "red", "size": place}, "year": 2020},
+            created_at=datetime(2020, 6, 1 + place, tzinfo=UTC),
+        )
+        for place in range(3)
+    ]
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["exact", "hnsw"])
+async def test_every_filter_returns_all_rows_that_exist(database: Database, indexed: bool) -> None:
+    async with shelf_of(database, exact_search_chunks=50 if indexed else 50_000) as shelf:
+        rare = await fill(shelf)
+        await shelf.index.tend()
+        assert await shelf.count("vector_index") == int(indexed)
+        for mode in ("hybrid", "vector", "text"):
+            for narrowed in FILTERS:
+                found = await shelf.found("alpha", mode=mode, **narrowed)
+                assert sorted(map(str, found)) == sorted(map(str, rare)), (mode, narrowed)
+            assert await shelf.found("alpha", mode=mode, document_ids=[rare[1]]) == [rare[1]]
+            assert await shelf.found("alpha", mode=mode, metadata={"team": "red"}) == []
+        assert len(await shelf.found("alpha", limit=100)) == 100
+
+
+async def test_all_filters_at_once_narrow_together(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        rare = await fill(shelf)
+        together = {key: value for narrowed in FILTERS for key, value in narrowed.items()}
+        assert sorted(map(str, await shelf.found("alpha", **together))) == sorted(map(str, rare))
+        assert await shelf.found("alpha", **{**together, "types": ["text/html"]}) == []
+
+
+async def test_a_source_is_a_filter(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        source_id = uuid7()
+        await shelf.admin.execute(
+            "insert into ingest.source (source_id, tenant_id, project_id, kind, name, created_at, updated_at)"
+            " values ($1, $2, $3, 'webhook', 'hook', now(), now())",
+            source_id,
+            shelf.tenant_id,
+            shelf.project_id,
+        )
+        await shelf.put("alpha by hand")
+        hooked = await shelf.put("alpha by hook", source_id=source_id)
+        assert await shelf.found("alpha", source_ids=[source_id]) == [hooked]
+        assert await shelf.found("alpha", source_ids=[uuid7()]) == []
+
+
+async def test_a_deleted_document_is_out_of_every_search(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        kept = await shelf.put("alpha kept")
+        gone = await shelf.put("alpha gone")
+        await shelf.delete(gone)
+        for mode in ("hybrid", "vector", "text"):
+            assert await shelf.found("alpha gone", mode=mode) == [kept]
+
+
+async def test_many_dead_generations_do_not_hide_the_live_one(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        document_id = await shelf.put(*["alpha alpha alpha"] * 400)
+        await shelf.stage(document_id, ["alpha at last"], 2)
+        await shelf.flip(document_id, 2)
+        for mode in ("hybrid", "vector", "text"):
+            assert [hit.text for hit in await shelf.find("alpha", mode=mode)] == ["alpha at last"]
+
+
+async def test_a_tenant_finds_nothing_of_another(database: Database) -> None:
+    async with shelf_of(database) as shelf, shelf_of(database, "other") as other:
+        theirs = await other.put("alpha of the other")
+        assert await shelf.found("alpha") == []
+        assert await shelf.found("alpha", document_ids=[theirs]) == []
+        with pytest.raises(NotFound):
+            await shelf.found("alpha", projects=[str(other.project_id)])
+
+
+async def test_vectors_of_another_model_are_not_compared(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        await shelf.put("alpha in the live model")
+        await shelf.admin.execute("update ingest.chunk_vector set model = 'words-of-last-year'")
+        assert await shelf.found("alpha", mode="vector") == []
+        assert len(await shelf.found("alpha", mode="text")) == 1

@@ -320,7 +320,7 @@ class EmbedderBusy(PenstockError):
     """The embedder asks to be called later; `retry_after` seconds if it said so."""
 
     def __init__(self, model: str, reason: str, retry_after: float | None = None) -> None:
-        super().__init__(f"the embedder {model} is busy: {reason}", "Penstock waits and tries again by itself")
+        super().__init__(f"the embedder {model} is busy: {reason}", "Penstock waits and tries again")
         self.model = model
         self.reason = reason
         self.retry_after = retry_after
@@ -361,7 +361,9 @@ class IndexUnavailable(PenstockError):
     """The index outside the database does not answer, or not as it should; another try may help."""
 
     def __init__(self, index: str, reason: str) -> None:
-        super().__init__(f"the index {index} failed: {reason}", "Check that it runs and PENSTOCK_QDRANT_URL leads to it")
+        super().__init__(
+            f"the index {index} failed: {reason}", "Check that it runs and PENSTOCK_QDRANT_URL leads to it"
+        )
         self.index = index
         self.reason = reason
         self.args = (index, reason)

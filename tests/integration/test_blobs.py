@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import boto3  # type: ignore[import-untyped]  # it has no stubs
 import pytest
 from moto.server import ThreadedMotoServer
 
@@ -30,8 +31,6 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     try:
         host, port = server.get_host_and_port()
         endpoint = f"http://{host}:{port}"
-        import boto3
-
         boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1").create_bucket(Bucket="originals")
         yield endpoint
     finally:
@@ -56,7 +55,9 @@ async def test_a_blob_is_read_back_as_it_was_written_and_can_be_removed_twice(
     async with spool(_pieces(content), limit=10**9) as spooled:
         await blobs.write("documents/one.txt", spooled)
     assert await _read(blobs, "documents/one.txt") == content
-    listed = [path async for paths in blobs.older_than(datetime.now(UTC) + timedelta(hours=1)) for path in paths]
+    listed = [
+        path async for paths in blobs.older_than(datetime.now(UTC) + timedelta(hours=1)) for path in paths
+    ]
     assert listed == ["documents/one.txt"]
     assert not [paths async for paths in blobs.older_than(datetime.now(UTC) - timedelta(hours=1))]
     await blobs.probe()
@@ -67,9 +68,10 @@ async def test_a_blob_is_read_back_as_it_was_written_and_can_be_removed_twice(
 
 
 async def test_documents_live_in_a_bucket_by_setting(database: Database, tmp_path: Path, bucket: str) -> None:
-    async with works_on(
-        database, tmp_path, blob_url="s3://originals/acme", s3_endpoint=bucket
-    ) as works, works.working():
+    async with (
+        works_on(database, tmp_path, blob_url="s3://originals/acme", s3_endpoint=bucket) as works,
+        works.working(),
+    ):
         document = await works.index("The bucket holds the water.", "note.txt")
         content = await works.product.documents.content(works.tenant_id, document.document_id)
         assert b"".join([piece async for piece in content.stream]) == b"The bucket holds the water."

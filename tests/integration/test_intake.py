@@ -274,3 +274,20 @@ async def test_content_another_document_has_cannot_replace(database: Database, t
         assert len(here.blobs.written) == 2
         with pytest.raises(NotFound):
             await here.intake.replace(here.acme, DocumentId(uuid7()), pieces(b"three"))
+
+
+async def test_the_largest_page_still_leads_to_the_next(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as here:
+        async with here.tenants.transaction(here.acme) as conn:
+            await conn.execute(
+                """
+                select ingest.take_in(
+                  gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'default', sha256(n::text::bytea), 1,
+                  'text/plain', 'txt', 'code', _uploaded_by => 'tests')
+                from generate_series(1, 1005) as g (n)
+                """
+            )
+        first = await here.documents.list(here.acme, limit=1000)
+        second = await here.documents.list(here.acme, limit=1000, cursor=first.cursor)
+        assert (len(first.items), len(second.items), second.cursor) == (1000, 5, None)
+        assert len({document.document_id for document in (*first.items, *second.items)}) == 1005

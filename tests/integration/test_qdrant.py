@@ -7,10 +7,9 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from qdrant_client import AsyncQdrantClient
 
 from penstock.db.tenancy import TenantPool
 from penstock.errors import IndexUnavailable, SettingInvalid
@@ -20,6 +19,9 @@ from penstock.index.qdrant_points import tenant_prefix
 from penstock.settings import Settings
 from tests.plugins.database import Database
 from tests.sql.shelf import Shelf, shelf_of
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
 
 ADDRESS = os.environ.get("PENSTOCK_QDRANT_URL") or ":memory:"
 

@@ -124,6 +124,7 @@ async def test_a_task_can_be_replayed_after_its_partition_is_gone(database: Data
         assert await queue.count("task", f"task_id = {task}") == 0
         assert (await queue.shown(task))["state"] == "dead"
         assert await queue.reasons(task) == ["dead"]
+        assert await value(queue.runtime, "task_state", task) is None, "it is a tenant's, and none is set"
         assert await replay(queue, task_ids=[task]) == [task]
         lease = await queue.claim_one(worker)
         assert (lease["task_id"], lease["payload"]) == (task, '{"document_id": 1}')

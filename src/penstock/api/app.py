@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -35,6 +34,7 @@ from penstock.api.rate_limit import RateLimit
 from penstock.api.refusals import refusal_of
 from penstock.api.request_counts import RequestCounts
 from penstock.errors import PenstockError
+from penstock.mcp import http_app
 from penstock.observe import Metrics
 from penstock.product import Product
 
@@ -104,8 +104,7 @@ def create_app(
         docs_page.router,
     ):
         app.include_router(room)
-    # By name: the rooms api and mcp do not import each other, and here one only gives the other a path.
-    app.router.routes.append(Route("/mcp", import_module("penstock.mcp").http_app(product, admit=admit)))
+    app.router.routes.append(Route("/mcp", http_app(product, admit=admit)))
     for error in (PenstockError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _refuse)
     app.add_middleware(Envelope, counts=counts)

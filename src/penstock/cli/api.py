@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from penstock.api import create_app, listen, server
 from penstock.cli import output
 from penstock.cli.failures import warn
 from penstock.db.reach import reaching
@@ -42,28 +42,26 @@ def command(host: Host = None, port: Port = None, as_json: output.AsJson = False
 
 
 async def _serve(settings: Settings, host: str, port: int, *, as_json: bool) -> None:
-    # By name: rooms of one line do not import each other, and this command only starts the other room.
-    api: Any = import_module("penstock.api")
     product = Product(settings)
     with reaching():
         await product.open()
     try:
-        with _taken(api.listen, host, port) as listening:
+        with _taken(host, port) as listening:
             url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
             if as_json:
                 output.document({"url": url}, one_line=True)
             else:
                 warn(f"Penstock listens on {url}; {url}/docs describes it.")
-            server = api.server(api.create_app(product), grace_seconds=settings.grace_seconds)
+            running = server(create_app(product), grace_seconds=settings.grace_seconds)
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, server.stop)
-            await server.serve([listening])
+                loop.add_signal_handler(number, running.stop)
+            await running.serve([listening])
     finally:
         await product.close()
 
 
-def _taken(listen: Callable[[str, int], socket.socket], host: str, port: int) -> socket.socket:
+def _taken(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
     except OSError as error:

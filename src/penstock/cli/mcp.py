@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,6 +12,7 @@ from penstock.cli import output
 from penstock.cli.product_session import stay
 from penstock.cli.session import run
 from penstock.errors import KeyRefused
+from penstock.mcp import serve_stdio
 from penstock.settings import Settings
 
 Key = Annotated[
@@ -44,7 +44,5 @@ async def _serve(secret: str) -> None:
     task = asyncio.current_task()
     assert task is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    # By name: rooms of one line do not import each other, and this command only starts the other room.
-    room: Any = import_module("penstock.mcp")
     async with stay() as here:
-        await room.serve_stdio(here.product, secret)
+        await serve_stdio(here.product, secret)

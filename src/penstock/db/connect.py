@@ -123,7 +123,9 @@ async def assert_safe_role(connection: Connection) -> None:
     if row["rolbypassrls"]:
         raise UnsafeRole(row["rolname"], "bypasses row security")
     if row["owner"] is not None:
-        raise UnsafeRole(row["rolname"], f"is a member of {row['owner']}, which own the tables or see all of them")
+        raise UnsafeRole(
+            row["rolname"], f"is a member of {row['owner']}, who owns tables or sees every tenant"
+        )
 
 
 async def _leave_as_is(_connection: Connection) -> None:

@@ -46,8 +46,8 @@ class TenantPool:
     async def transaction(self, tenant_id: TenantId, *, durable: bool = True) -> AsyncIterator[Connection]:
         """One transaction of this tenant; what SQL refuses comes out as our errors.
 
-        Not `durable`: its commit does not wait for the disk. For steps of a run that are done again after a crash
-        of the server; the commit that ends the run puts all before it on disk.
+        Not `durable`: its commit does not wait for the disk. For steps of a run, which are done again after a
+        crash of the server; the commit that ends the run puts all before it on disk.
         """
         async with self._pool.acquire() as connection:
             with translated():

@@ -282,8 +282,8 @@ async def test_the_largest_page_still_leads_to_the_next(database: Database, tmp_
             await conn.execute(
                 """
                 select ingest.take_in(
-                  gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'default', sha256(n::text::bytea), 1,
-                  'text/plain', 'txt', 'code', _uploaded_by => 'tests')
+                  gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'default',
+                  sha256(n::text::bytea), 1, 'text/plain', 'txt', 'code', _uploaded_by => 'tests')
                 from generate_series(1, 1005) as g (n)
                 """
             )

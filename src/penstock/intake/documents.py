@@ -79,7 +79,7 @@ class Documents:
     ) -> Page[Event]:
         """The timeline, oldest first."""
         rows = await self._rows(
-            tenant_id, "select ingest.list_events($1, $2, $3)", document_id, _number(cursor), limit + 1
+            tenant_id, "select ingest.list_events($1, $2, $3)", document_id, _number(cursor, 18), limit + 1
         )
         return _page([Event.model_validate_json(row) for row in rows], limit, lambda e: str(e.event_id))
 
@@ -88,7 +88,7 @@ class Documents:
     ) -> Page[ChunkRow]:
         """What a search sees of a document, in order."""
         rows = await self._rows(
-            tenant_id, "select ingest.list_chunks($1, $2, $3)", document_id, _number(cursor), limit + 1
+            tenant_id, "select ingest.list_chunks($1, $2, $3)", document_id, _number(cursor, 9), limit + 1
         )
         return _page([ChunkRow.model_validate_json(row) for row in rows], limit, lambda c: str(c.ordinal))
 
@@ -176,10 +176,10 @@ def _uuid(cursor: str) -> UUID:
         raise _bad_cursor() from None
 
 
-def _number(cursor: str | None) -> int | None:
+def _number(cursor: str | None, digits: int) -> int | None:
     if cursor is None:
         return None
-    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9:
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > digits:
         raise _bad_cursor()
     return int(cursor)
 

@@ -1,4 +1,5 @@
--- The tenant of a slug, for a request that names one before any tenant is set. Raises PS013.
+-- The tenant of a slug, for a request that names one before any tenant is set; where its webhook leads is told to
+-- operators only. Raises PS013.
 create or replace function keeping.find_tenant(_slug text)
 returns jsonb
 language plpgsql
@@ -15,6 +16,7 @@ begin
       message = format('there is no tenant %L', left(_slug, 80)),
       hint = 'Make it: penstock tenant create SLUG';
   end if;
-  return accounts.tenant_row(v_tenant);
+  return accounts.tenant_row(v_tenant)
+    || case when internal.sees_all() then '{}'::jsonb else jsonb_build_object('webhook_url', null) end;
 end;
 $$;

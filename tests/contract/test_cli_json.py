@@ -31,7 +31,7 @@ TENANT = (
 KEY = "key_id name prefix scopes created_at expires_at revoked_at used_at"
 PROJECT = (
     "project_id slug name embedder next_embedder text_config chunk_strategy chunk_tokens chunk_overlap"
-    " created_at documents"
+    " created_at documents left_behind"
 )
 HIT = (
     "kind score vector_score vector_rank text_score text_rank model document_id client_id project_id"

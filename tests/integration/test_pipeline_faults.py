@@ -153,6 +153,28 @@ async def test_another_embedder_takes_over_all_documents_at_once_and_none_is_mis
             assert len({hit.document_id for hit in hits}) == 6
 
 
+async def test_a_switch_that_embeds_nothing_leaves_the_project_with_the_embedder_it_has(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator(key="another")
+    async with serving(simulator.app) as url:
+        remote = _openai(url) | {"embedder": "wordllama"}
+        async with works_on(database, tmp_path, **remote) as works, works.working():
+            document = await works.index(NOTE)
+            task_id = await works.product.documents.reindex_project(
+                works.tenant_id, "default", embedder="openai"
+            )
+
+            async def given_up() -> bool:
+                return bool(await works.value("select queues.task_state($1) = 'dead'", task_id))
+
+            await eventually(given_up, within=60)
+            project = await works.product.accounts.show_project(works.tenant_id, "default")
+            assert (project.embedder, project.next_embedder) == ("wordllama", None)
+            assert "staging_failed" in await works.story(document.document_id)
+            assert (await works.find("sluice wheel", mode="vector"))[0].document_id == document.document_id
+
+
 async def test_the_completion_webhook_is_signed_and_sent_again_until_it_is_taken(
     database: Database, tmp_path: Path
 ) -> None:

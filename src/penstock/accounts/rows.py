@@ -44,6 +44,8 @@ class Project(Row):
     created_at: datetime
     documents: dict[str, int]
     """How many documents it has in each status."""
+    left_behind: int
+    """Documents the last switch of the embedder could not embed; they are found by their words only."""
 
 
 class ApiKey(Row):

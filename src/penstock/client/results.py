@@ -115,6 +115,7 @@ class Project(Result):
     chunk_overlap: int | None = None
     created_at: datetime
     documents: dict[str, int] = {}
+    left_behind: int = 0
 
 
 class Estimate(Result):

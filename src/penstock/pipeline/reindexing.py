@@ -5,12 +5,25 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from penstock.db.tenancy import TenantPool
+from penstock.errors import PenstockError
 from penstock.model import ProjectId, Snooze, TenantId
 from penstock.pipeline.ports import Run
 
 LOOK_SECONDS = 2.0
 """How often a switch looks whether every document is ready."""
 BATCH = 500
+
+
+class SwitchGivenUp(PenstockError):
+    """Not one document of a project could be embedded by its next embedder; it keeps the one it has."""
+
+    def __init__(self, project_id: str) -> None:
+        super().__init__(
+            f"no document of project {project_id} could be embedded by the next embedder",
+            "Look at why: penstock explain DOCUMENT. Then switch again",
+        )
+        self.project_id = project_id
+        self.args = (project_id,)
 
 
 class ReindexProject(BaseModel):
@@ -53,7 +66,9 @@ class Reindexing:
         if left > 0:
             return Snooze(LOOK_SECONDS)
         async with self._tenants.transaction(tenant_id) as conn:
-            flipped = await conn.fetchval(
+            ended = await conn.fetchval(
                 "select ingest.flip_embedder($1, $2)", project_id, self._code_version
             )
-        return None if flipped else Snooze(LOOK_SECONDS)
+        if ended == "given_up":
+            raise SwitchGivenUp(str(project_id))
+        return None if ended == "flipped" else Snooze(LOOK_SECONDS)

@@ -1,4 +1,5 @@
--- A project as callers see it, with how many documents it has in each status.
+-- A project as callers see it, with how many documents it has in each status, and how many a switch of the embedder
+-- left behind because they could not be embedded anew: those are found by their words only.
 create or replace function accounts.project_row(_project accounts.project)
 returns jsonb
 language sql
@@ -8,5 +9,8 @@ as $$
     select coalesce(jsonb_object_agg(c.status, c.count), '{}')
     from (
       select d.status, count(*) as count from ingest.document d
-      where d.project_id = _project.project_id and d.deleted_at is null group by d.status) c));
+      where d.project_id = _project.project_id and d.deleted_at is null group by d.status) c),
+    'left_behind', (
+      select count(*) from ingest.document d
+      where d.project_id = _project.project_id and d.deleted_at is null and d.staged_pipeline like 'failed %'));
 $$;

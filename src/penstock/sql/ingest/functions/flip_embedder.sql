@@ -1,8 +1,8 @@
--- Makes a project's next embedder the live one, for all its documents in one transaction; true when it did, false when
--- a document came in between and is not staged yet. Locks: the project's row (runs that finish wait), then documents'.
--- Raises PS012.
+-- Makes a project's next embedder the live one, for all its documents in one transaction. Answers flipped; waiting when
+-- a document came in between and is not staged yet; given_up when not one could be staged: then the project stays with
+-- the embedder it has. Locks: the project's row (runs that finish wait), then documents'. Raises PS012.
 create or replace function ingest.flip_embedder(_project_id uuid, _code_version text)
-returns boolean
+returns text
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
@@ -13,7 +13,7 @@ begin
   select * into v_project from accounts.project p
   where p.tenant_id = internal.require_tenant() and p.project_id = _project_id for update;
   if v_project.next_embedder is null then
-    return true;
+    return 'flipped';
   end if;
   if exists (
     select from ingest.document d
@@ -21,7 +21,19 @@ begin
       and (d.status in ('pending', 'processing', 'embedding')
         or d.status = 'indexed' and not ingest.is_staged(d, v_project, _code_version)))
   then
-    return false;
+    return 'waiting';
+  end if;
+  if exists (
+    select from ingest.document d
+    where d.project_id = _project_id and d.deleted_at is null and d.staged_pipeline like 'failed %')
+    and not exists (
+      select from ingest.document d
+      where d.project_id = _project_id and d.deleted_at is null and d.staged_pipeline not like 'failed %')
+  then
+    update ingest.document d set staged_generation = null, staged_pipeline = null
+    where d.project_id = _project_id and d.staged_pipeline is not null;
+    update accounts.project p set next_embedder = null where p.project_id = _project_id;
+    return 'given_up';
   end if;
   with flipped as (
     update ingest.document d set
@@ -44,6 +56,6 @@ begin
   on conflict do nothing;
   update accounts.project p set embedder = v_project.next_embedder, next_embedder = null
   where p.project_id = _project_id;
-  return true;
+  return 'flipped';
 end;
 $$;

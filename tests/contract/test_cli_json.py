@@ -35,7 +35,8 @@ PROJECT = (
 )
 HIT = (
     "kind score vector_score vector_rank text_score text_rank model document_id client_id project_id"
-    " source_id chunk_id ordinal title filename mime_type heading_path page_from page_to text snippet"
+    " source_id chunk_id ordinal title filename mime_type author language document_created_at"
+    " document_modified_at heading_path page_from page_to text snippet"
 )
 ESTIMATE = "documents chunks tokens cached_chunks cached_tokens model"
 EXPLAINED = "document_id status reason_code error_message searchable task_id open_ingestions waits_for events"

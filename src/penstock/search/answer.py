@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from html import escape
 from typing import Literal
 from uuid import UUID
@@ -74,6 +75,10 @@ class SearchHit(BaseModel):
     """The document's title, or the client's name."""
     filename: str | None
     mime_type: str | None
+    author: str | None
+    language: str | None
+    document_created_at: datetime | None
+    document_modified_at: datetime | None
     heading_path: tuple[str, ...]
     page_from: int | None
     page_to: int | None

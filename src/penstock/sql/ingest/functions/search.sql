@@ -25,6 +25,10 @@ returns table (
   title text,
   filename text,
   mime_type text,
+  author text,
+  language text,
+  document_created_at timestamptz,
+  document_modified_at timestamptz,
   heading_path text[],
   page_from integer,
   page_to integer,
@@ -112,13 +116,14 @@ begin
       limit _limit
     ), found as materialized (
       select t.*, d.document_id, null::uuid as client_id, d.project_id, d.source_id, c.chunk_id, d.title, d.filename,
-        d.mime_type, c.heading_path, c.page_from, c.page_to, c.text
+        d.mime_type, d.author, d.language, d.document_created_at, d.document_modified_at, c.heading_path, c.page_from, c.page_to, c.text
       from top t
       join ingest.document d on d.document_id = t.id
       join ingest.chunk c on c.document_id = t.id and c.generation = t.generation and c.ordinal = t.ordinal
       where t.kind = 'chunk'
       union all
-      select t.*, null, c.client_id, c.project_id, c.source_id, null, c.client_name, null, null, '{}', null, null,
+      select t.*, null, c.client_id, c.project_id, c.source_id, null, c.client_name, null, null, null, null, null,
+        null, '{}', null, null,
         concat_ws(E'\n', c.industry, c.summary, (
           select string_agg(f.key || ': ' || f.value, E'\n' order by f.key) from jsonb_each_text(c.key_facts) f))
       from top t
@@ -126,8 +131,8 @@ begin
       where t.kind = 'client'
     )
     select f.kind, f.document_id, f.client_id, f.project_id, f.source_id, f.chunk_id,
-      case f.kind when 'chunk' then f.ordinal end, f.title, f.filename, f.mime_type, f.heading_path, f.page_from,
-      f.page_to, f.text,
+      case f.kind when 'chunk' then f.ordinal end, f.title, f.filename, f.mime_type, f.author, f.language,
+      f.document_created_at, f.document_modified_at, f.heading_path, f.page_from, f.page_to, f.text,
       ts_headline(
         p.text_config::regconfig, translate(f.text, U&'\E000\E001', ''), coalesce(v_marks, ''::tsquery),
         U&'StartSel="\E000", StopSel="\E001", MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "'),

@@ -103,7 +103,14 @@ def test_rotation_opens_the_old_seals_with_the_new_and_rewraps_without_touching_
 
 
 @pytest.mark.parametrize(
-    "text", ["", "short", base64.b64encode(b"x" * 31).decode(), "not base64 at all!", generate_key() + ","]
+    "text",
+    [
+        "",
+        "short",
+        base64.b64encode(b"x" * 31).decode(),
+        "not base64 at all!",
+        base64.b64encode(b"k" * 32).decode() + ",",
+    ],
 )
 def test_a_key_that_is_none_is_refused_naming_the_variable_and_not_the_key(tmp_path: Path, text: str) -> None:
     with pytest.raises(VaultKeyInvalid, match="PENSTOCK_VAULT_KEY") as refused:

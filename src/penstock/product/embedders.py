@@ -21,6 +21,8 @@ class Embedders:
         self._pool = pool
         self._batchers: dict[str, tuple[Embedder, Batcher]] = {}
         self._making = asyncio.Lock()
+        self.gives_way = False
+        """Set where documents are worked on: their models leave the processor to requests."""
 
     async def embedder(self, name: str) -> Embedder:
         return (await self._get(name))[0]
@@ -50,7 +52,7 @@ class Embedders:
         return self._batchers[name]
 
     async def _make(self, name: str) -> Embedder:
-        made = make_embedder(name, self._settings)
+        made = make_embedder(name, self._settings, gives_way=self.gives_way)
         if isinstance(made, RemoteEmbedder):
             await made.learn()
             return budgeted(made, self._pool, self._settings)

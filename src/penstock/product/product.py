@@ -135,6 +135,7 @@ class Product:
         if self._ingest is None:
             async with self._starting:
                 if self._ingest is None:
+                    self.embedders.gives_way = True
                     await self._desk.start()
                     self._ingest = Ingest(
                         tenants=self.tenants,

@@ -46,6 +46,7 @@ class _Limited(io.BytesIO):
 
 def main(descriptor: int, parent: int) -> None:
     confine.die_with(parent)
+    confine.give_way()
     confine.limit_process()
     confine.leave_network()
     with socket.socket(fileno=descriptor) as line:

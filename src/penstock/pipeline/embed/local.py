@@ -35,6 +35,7 @@ class LocalEmbedder:
         tokenizer: str,
         batch_size: int,
         at_once: int,
+        gives_way: bool = False,
     ) -> None:
         self.model = model
         self.dimensions = dimensions
@@ -43,7 +44,7 @@ class LocalEmbedder:
         self.batch_size = batch_size
         self.is_remote = False
         self._at_once = at_once
-        self._process = LocalProcess(model, name, folder)
+        self._process = LocalProcess(model, name, folder, gives_way=gives_way)
         self._turns = Turns()
 
     @property
@@ -73,7 +74,7 @@ class LocalEmbedder:
             await self._process.close()
 
 
-def wordllama() -> LocalEmbedder:
+def wordllama(*, gives_way: bool = False) -> LocalEmbedder:
     """Instant and small; its weights come in the wheel."""
     return LocalEmbedder(
         name="wordllama",
@@ -84,10 +85,11 @@ def wordllama() -> LocalEmbedder:
         tokenizer="llama",
         batch_size=64,
         at_once=64,
+        gives_way=gives_way,
     )
 
 
-def minilm(settings: Settings) -> LocalEmbedder:
+def minilm(settings: Settings, *, gives_way: bool = False) -> LocalEmbedder:
     """Better and slower; batches of 8 are fastest on few cores."""
     if not minilm_is_installed(settings):
         raise minilm_not_installed(minilm_folder(settings))
@@ -100,4 +102,5 @@ def minilm(settings: Settings) -> LocalEmbedder:
         tokenizer=minilm_tokenizer(settings),
         batch_size=32,
         at_once=8,
+        gives_way=gives_way,
     )

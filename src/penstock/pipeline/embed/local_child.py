@@ -11,8 +11,17 @@ from typing import BinaryIO, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from penstock.pipeline.embed.local_frames import ANSWER, READY, REFUSED, REQUEST, TOKENS, VECTORS, answer
-from penstock.sandbox.confine import die_with
+from penstock.pipeline.embed.local_frames import (
+    ANSWER,
+    GIVES_WAY,
+    READY,
+    REFUSED,
+    REQUEST,
+    TOKENS,
+    VECTORS,
+    answer,
+)
+from penstock.sandbox.confine import die_with, give_way
 
 
 class LocalModel(Protocol):
@@ -52,6 +61,8 @@ def serve(model: LocalModel, requests: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> None:
     die_with(int(sys.argv[3]))
+    if sys.argv[4:] == [GIVES_WAY]:
+        give_way()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not land between frames
     try:

@@ -14,6 +14,9 @@ TOKENS = struct.Struct("<I")
 
 READY, VECTORS, REFUSED = 0, 1, 2
 
+GIVES_WAY = "gives-way"
+"""The argument of a child that works in the background."""
+
 
 def request(number: int, texts: Sequence[str]) -> bytes:
     body = json.dumps(list(texts)).encode()

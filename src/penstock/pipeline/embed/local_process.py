@@ -12,7 +12,7 @@ from pathlib import Path
 
 from penstock.errors import EmbedderFailed, EmbedderRefused
 from penstock.observe import get_logger
-from penstock.pipeline.embed.local_frames import ANSWER, READY, REFUSED, TOKENS, request
+from penstock.pipeline.embed.local_frames import ANSWER, GIVES_WAY, READY, REFUSED, TOKENS, request
 
 log = get_logger(__name__)
 
@@ -23,9 +23,10 @@ ANSWER_SECONDS = 120.0
 class LocalProcess:
     """One exchange at a time; whoever calls holds the turn."""
 
-    def __init__(self, model: str, name: str, folder: Path) -> None:
+    def __init__(self, model: str, name: str, folder: Path, *, gives_way: bool) -> None:
         self._model = model
         self._arguments = (name, str(folder))
+        self._manner = (GIVES_WAY,) if gives_way else ()
         self._process: Process | None = None
         self._number = 0
         self._head: tuple[int, int, int] | None = None
@@ -75,6 +76,7 @@ class LocalProcess:
         # fmt: off
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "penstock.pipeline.embed.local_child", *self._arguments, str(os.getpid()),
+            *self._manner,
             stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
         )
         # fmt: on

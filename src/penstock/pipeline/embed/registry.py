@@ -28,15 +28,18 @@ class ModelInfo:
     """What to do before it is ready."""
 
 
-def make_embedder(name: str, settings: Settings) -> Embedder:
-    """The embedder of this name or model id; local ones start their child at the first call."""
+def make_embedder(name: str, settings: Settings, *, gives_way: bool = False) -> Embedder:
+    """The embedder of this name or model id; local ones start their child at the first call.
+
+    One that `gives_way` works in the background: a search on the same machine goes first.
+    """
     from penstock.pipeline.embed.remote import VENDORS, make_remote  # HTTP, which a local model never needs
 
     match LOCAL_NAMES.get(name):
         case "wordllama":
-            return local.wordllama()
+            return local.wordllama(gives_way=gives_way)
         case "minilm":
-            return local.minilm(settings)
+            return local.minilm(settings, gives_way=gives_way)
     if name.partition(":")[0] in VENDORS:
         return make_remote(name, settings)
     names = ", ".join(info.name for info in known_models(settings))

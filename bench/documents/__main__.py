@@ -50,6 +50,10 @@ WORKLOADS: dict[str, Workload] = {
 }
 
 
+ONCE = frozenset({"edit", "filtered"})
+"""Their figures are counts, the same in every round."""
+
+
 def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench documents", description=__doc__)
     parser.add_argument(
@@ -121,7 +125,7 @@ async def measured(workload: Workload, room: DocumentRoom, peers: Sequence[str])
     cases = workload.cases(peers)
     rounds: dict[str, list[Figures]] = {case: [] for case in cases}
     lead = workload.columns[0]
-    for number in range(room.sizes.rounds):
+    for number in range(1 if workload.name in ONCE else room.sizes.rounds):
         turn = number % len(cases)
         for case in cases[turn:] + cases[:turn]:
             figures = await workload.measure(room, case)

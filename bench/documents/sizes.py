@@ -19,7 +19,7 @@ class Sizes:
     upload_rate: float = 50.0
     upload_seconds: float = 20.0
     upload_bytes: int = 100_000
-    filtered_documents: int = 2_000
+    filtered_documents: int = 1_000
     questions: int = 200
     child_timeout: float = 1_800.0
 

@@ -22,6 +22,11 @@ def test_a_fresh_database_is_healthy(penstock: CommandLine) -> None:
     assert set(checks) == {
         *("reachable", "version", "migrations", "role", "workers", "queues", "dead letters", "promises"),
         *("dead tuples", "horizon", "autovacuum", "notifications", "partitions"),
+        "blobs",
+        "vault",
+        "model",
+        "vectors",
+        "ocr",
     }
     assert penstock("doctor", "--pinned-seconds", "3600").out.startswith("ok    reachable ")
 
@@ -88,3 +93,18 @@ async def test_switched_off_vacuum_and_dead_letters_are_named(
     assert "queues.ready" in checks["autovacuum"]["message"]
     assert "1 of shop.break: RuntimeError" in checks["dead letters"]["message"]
     assert "penstock dead replay --fingerprint" in checks["dead letters"]["remedy"]
+
+
+def test_a_blob_store_that_takes_nothing_and_a_model_that_is_not_there_are_found(
+    penstock: CommandLine,
+) -> None:
+    (penstock.folder / "file").write_text("no folder")
+    broken = penstock.with_variables(
+        PENSTOCK_BLOB_URL=f"file://{penstock.folder}/file/blobs",
+        PENSTOCK_EMBEDDER="minilm",
+        PENSTOCK_MODELS_DIR=str(penstock.folder / "none"),
+    )
+    checks = findings(broken, "--pinned-seconds", "3600", code=4)
+    assert checks["blobs"]["status"] == "fail"
+    assert checks["model"]["status"] == "fail"
+    assert "penstock model install minilm" in checks["model"]["remedy"]

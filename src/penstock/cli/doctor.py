@@ -1,4 +1,4 @@
-"""`penstock doctor`: checks the database, its roles, workers and queues, with a remedy for each finding."""
+"""`penstock doctor`: checks the database, queues and what documents need, with a remedy for each finding."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from penstock.cli import output
 from penstock.cli.checks import Check, Patience
+from penstock.cli.document_checks import check_documents
 from penstock.cli.exit_codes import Exit
 from penstock.cli.queue_checks import check_queues
 from penstock.cli.server_checks import check_server
@@ -31,7 +32,7 @@ Pinned = Annotated[
 
 
 def command(old_seconds: Old = 300, pinned_seconds: Pinned = 60, as_json: output.AsJson = False) -> None:
-    """Check the database, its roles, workers and queues; exits 4 when a check fails."""
+    """Check the database, its roles, workers, queues and what documents need; exits 4 when a check fails."""
     checks = run(_examine(Patience(old_seconds, pinned_seconds)))
     healthy = all(check.status != "fail" for check in checks)
     if as_json:
@@ -61,6 +62,7 @@ async def _examine(patience: Patience) -> list[Check]:
                     checks.append(await _runtime_role(addresses))
                     checks += await check_queues(Operations(line), patience.old_seconds)
                     checks += await check_server(Operations(line), facts, patience.pinned_seconds)
+                    checks += await check_documents(line, Settings())
     except PenstockError as error:
         name = "checks" if checks and checks[0].check == "reachable" else "reachable"
         checks.append(Check(name, "fail", error.message, error.remedy))

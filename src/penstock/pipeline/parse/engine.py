@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sys
 from pathlib import Path
 
 import xberg
 
 from penstock.errors import DocumentRejected
 from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.parse.tessdata import missing_languages, tessdata_folder
 
 _runner: asyncio.Runner | None = None
 
@@ -55,8 +55,7 @@ def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
     """The words in a picture. Without the language's data it is refused: xberg would download it."""
     languages = language.split("+")
     folder = tessdata_folder()
-    missing = [one for one in languages if not (folder / f"{one}.traineddata").is_file()]
-    if missing:
+    if missing := missing_languages(language):
         raise rejected(
             Reason.OCR_UNAVAILABLE,
             f"reading pictures needs language data that is not installed: {', '.join(missing)}",
@@ -87,11 +86,6 @@ def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
         ),
     )
     return "\n\f\n".join(page.content for page in document.pages or ()) or document.content
-
-
-def tessdata_folder() -> Path:
-    """Where the extra `ocr` puts its data, unless the environment names another place."""
-    return Path(os.environ.get("TESSDATA_PREFIX") or Path(sys.prefix) / "share" / "tessdata")
 
 
 def prose(markdown: str) -> str:

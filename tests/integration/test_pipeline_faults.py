@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
+from penstock.errors import InvalidArgument
 from penstock.intake import PipelineConfig
 from penstock.net.webhooks import generate_secret, verify
 from penstock.pipeline.tending import Tending
@@ -289,6 +291,16 @@ async def test_a_blob_without_a_document_is_removed_by_maintenance(
         assert await tending.remove_orphans(timedelta(seconds=-60)) == 1
         assert not orphan.exists()
         assert [path.stem for path in orphan.parent.iterdir()] == [str(taken.document_id)]
+
+
+async def test_a_language_the_server_does_not_know_is_refused_by_name(
+    database: Database, tmp_path: Path
+) -> None:
+    async with works_on(database, tmp_path) as works:
+        with pytest.raises(InvalidArgument, match="klingon") as refused:
+            await works.hand_in(NOTE, pipeline_config=PipelineConfig(language="klingon"))
+        assert refused.value.field == "pipeline_config.language"
+        assert "german" in refused.value.remedy
 
 
 async def test_a_document_with_a_pipeline_of_its_own_goes_first(database: Database, tmp_path: Path) -> None:

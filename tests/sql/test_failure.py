@@ -15,7 +15,7 @@ EXPONENTIAL = {"default": {"kind": "exponential", "base": 1, "factor": 4, "cap":
 
 
 async def dead(queue: Calls, task: int) -> dict[str, object]:
-    shown: dict[str, object] = json.loads(await value(queue.runtime, "show_dead", task))
+    shown: dict[str, object] = json.loads(await value(queue.operator, "show_dead", task))
     return shown
 
 

@@ -66,9 +66,7 @@ class Reindexing:
         if left > 0:
             return Snooze(LOOK_SECONDS)
         async with self._tenants.transaction(tenant_id) as conn:
-            ended = await conn.fetchval(
-                "select ingest.flip_embedder($1, $2)", project_id, self._code_version
-            )
+            ended = await conn.fetchval("select ingest.flip_embedder($1, $2)", project_id, self._code_version)
         if ended == "given_up":
             raise SwitchGivenUp(str(project_id))
         return None if ended == "flipped" else Snooze(LOOK_SECONDS)

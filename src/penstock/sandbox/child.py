@@ -54,6 +54,9 @@ def main(descriptor: int, parent: int) -> None:
         sys.path[:] = greeting.path
         for module in greeting.preload:
             importlib.import_module(module)
+        # What was imported stays: a collection after each call need not look at it (39 ms a call without this).
+        gc.collect()
+        gc.freeze()
         confine.limit_memory(greeting.memory_mb)
         _send(line, READY, b"")
         while frame := _read(line):

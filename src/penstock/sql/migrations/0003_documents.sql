@@ -174,6 +174,8 @@ create table ingest.document (
   next_generation integer not null default 1,
   staged_generation integer,
   staged_pipeline text,
+  staged_chunks integer,
+  staged_tokens bigint,
   chunk_count integer not null default 0,
   token_count bigint not null default 0,
   indexed_at timestamptz,

@@ -1,5 +1,5 @@
 -- Refuses a language the server has no text-search configuration for. Raises PS005.
-create or replace function accounts.check_text_config(_name text)
+create or replace function accounts.check_text_config(_name text, _field text default 'text_config')
 returns void
 language plpgsql
 stable
@@ -8,7 +8,7 @@ begin
   if not exists (
     select from pg_catalog.pg_ts_config c where c.cfgname = _name and c.cfgnamespace = 'pg_catalog'::regnamespace)
   then
-    raise exception using errcode = 'PS005', detail = 'text_config',
+    raise exception using errcode = 'PS005', detail = _field,
       message = format('the server has no text-search configuration %L', left(_name, 80)),
       hint = (
         select 'Use one of ' || string_agg(c.cfgname, ', ' order by c.cfgname) || '.'

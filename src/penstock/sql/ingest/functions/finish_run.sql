@@ -47,7 +47,9 @@ begin
     if v_document.staged_generation is not null then
       perform ingest.put_sweep(_document_id, v_document.staged_generation, _sweep_after);
     end if;
-    update ingest.document d set staged_generation = _generation, staged_pipeline = _pipeline
+    update ingest.document d set
+      staged_generation = _generation, staged_pipeline = _pipeline,
+      staged_chunks = (_facts #>> '{counts,chunks}')::integer, staged_tokens = (_facts #>> '{counts,tokens}')::bigint
     where d.document_id = _document_id;
     perform ingest.note_event(_document_id, 'staged', null, null, null, null, _facts -> 'counts');
     return 'staged';

@@ -18,7 +18,8 @@ declare
   v_dimensions integer := length(_vector) - length(replace(_vector, ',', '')) + 1;
 begin
   perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-  perform set_config('hnsw.ef_search', least(1000, 4 * _depth)::text, true);
+  -- Six times the depth: recall@10 0.97 at 100,000 chunks (0.96 under a filter of half), four times 0.95 (0.92).
+  perform set_config('hnsw.ef_search', least(1000, 6 * _depth)::text, true);
   return query execute format(
     'with near as materialized (
        select v.document_id, v.generation, v.ordinal,

@@ -44,6 +44,9 @@ declare
 begin
   v_tenant := ingest.open_tenant(_size_bytes);
   v_project := accounts.find_project(_project);
+  if _pipeline_config ? 'language' then
+    perform accounts.check_text_config(_pipeline_config ->> 'language', 'pipeline_config.language');
+  end if;
   if num_nonnulls(_source_id, _uploaded_by) <> 1 then
     raise exception using errcode = 'PS005', detail = 'source_id',
       message = 'an ingestion has exactly one of source_id and uploaded_by',

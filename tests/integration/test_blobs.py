@@ -8,6 +8,7 @@ from pathlib import Path
 
 import boto3  # type: ignore[import-untyped]  # it has no stubs
 import pytest
+from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
 
 from penstock.errors import NotFound, SettingInvalid
@@ -34,6 +35,8 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1").create_bucket(Bucket="originals")
         yield endpoint
     finally:
+        # The server is in this process and would keep what it has for the next test.
+        moto_api_backend.reset()
         server.stop()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ from penstock.net.webhooks import generate_secret, verify
 from penstock.pipeline.tending import Tending
 from penstock.simulators import EmbeddingsSimulator, Fault, WebhookReceiver, busy, serving
 from penstock.simulators.embeddings import KEY
+from penstock.testing import papers
 from tests.plugins.database import Database
 from tests.plugins.documents import Works, works_on
 from tests.plugins.workers import Crew, eventually
@@ -258,8 +260,10 @@ async def test_deleting_a_document_kills_its_parser_within_two_seconds(
 ) -> None:
     async with works_on(database, tmp_path, parse_seconds=60) as works, works.working():
         await works.product.warm()
-        big = "\n\n".join(f"# Part {n}\n\n" + f"Sentence {n} goes on and on. " * 3000 for n in range(120))
-        taken = await works.hand_in(big, "big.md")
+        scan = papers.scan_pdf(
+            [[f"# Page {n}", "A page of a scan takes a second to read."] for n in range(12)]
+        )
+        taken = await works.hand_in(scan, "scan.pdf")
 
         async def processing() -> bool:
             shown = await works.product.documents.show(works.tenant_id, taken.document_id)
@@ -272,11 +276,13 @@ async def test_deleting_a_document_kills_its_parser_within_two_seconds(
 
 
 def _parsers() -> list[int]:
-    return [
-        child.pid
-        for child in psutil.Process(os.getpid()).children(recursive=True)
-        if "penstock.sandbox.child" in " ".join(child.cmdline()) and child.status() != "zombie"
-    ]
+    """The parsers that live; one that ends while it is looked at does not."""
+    found = []
+    for child in psutil.Process(os.getpid()).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "penstock.sandbox.child" in child.cmdline() and child.status() != psutil.STATUS_ZOMBIE:
+                found.append(child.pid)
+    return found
 
 
 async def test_a_blob_without_a_document_is_removed_by_maintenance(

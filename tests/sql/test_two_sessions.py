@@ -126,7 +126,10 @@ async def test_a_completion_held_open_does_not_block_the_rescue_of_other_leases(
             # Any wait for a lock would now be an error.
             await rescuer.execute("set lock_timeout = '20ms'")
             rescued = await rescuer.fetch("select task_id from queues.rescue()")
-            waits = await rescuer.fetchval("select count(*) from pg_locks where not granted")
+            waits = await rescuer.fetchval(
+                "select count(*) from pg_locks where not granted and database ="
+                " (select oid from pg_database where datname = current_database())"
+            )
         assert len(rescued) == len(others)
         assert waits == 0
         assert await worker.fetchval("select count(*) from queues.attempt where outcome = 'completed'") == 1

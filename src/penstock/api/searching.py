@@ -48,7 +48,7 @@ async def search_by_address(
     q: Annotated[str, Query(min_length=1, max_length=4_000, pattern=r"\S", description="The question.")],
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     mode: Mode = "hybrid",
-    project: Annotated[list[str] | None, Query(max_length=100, description="Slugs; may be repeated.")] = None,
+    project: Annotated[list[str] | None, Query(max_length=50, description="Slugs; may be repeated.")] = None,
     type: Annotated[list[str] | None, Query(max_length=100, description="Media types.")] = None,  # noqa: A002 - the parameter's name
     metadata: Annotated[str | None, Query(max_length=METADATA_BYTES, description="A JSON object.")] = None,
 ) -> Found:

@@ -16,6 +16,9 @@ from penstock.settings import Settings
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+LONGEST_HEAD = 1_048_576
+"""What a request may have before its body: the longest query we take, written in percent signs."""
+
 
 def from_environment() -> ASGIApp:
     """An app that opens its own product, for any ASGI server: the factory penstock.api:from_environment."""
@@ -52,5 +55,6 @@ def server(app: ASGIApp, *, grace_seconds: float = 30.0) -> Server:
             proxy_headers=False,
             timeout_graceful_shutdown=round(grace_seconds),
             ws="none",
+            h11_max_incomplete_event_size=LONGEST_HEAD,
         )
     )

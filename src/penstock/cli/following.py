@@ -45,7 +45,7 @@ class Following:
             begun = monotonic()
             changed = await self.look()
             looked()
-            if not self.under_way and not changed:
+            if not self.under_way and not changed and not await self._find_missed():
                 return
             await asyncio.sleep(max(LOOK_SECONDS, 3 * (monotonic() - begun)))
 
@@ -77,11 +77,22 @@ class Following:
         self.under_way = found
         return changed
 
+    async def _find_missed(self) -> bool:
+        """Attachments that went through all stages between two looks; true when there were some."""
+        missed = [
+            document.document_id
+            async for document in self._in(None)
+            if self._is_attachment(document) and document.document_id not in self.ended
+        ]
+        self.attachments.update(missed)
+        self.add(missed)
+        return bool(missed)
+
     def _is_attachment(self, document: Document) -> bool:
         parent = document.parent_document_id
         return parent is not None and (parent in self.under_way or parent in self.ended)
 
-    async def _in(self, status: DocumentStatus) -> AsyncIterator[Document]:
+    async def _in(self, status: DocumentStatus | None) -> AsyncIterator[Document]:
         cursor = None
         while True:
             page = await self.documents.list(

@@ -6,6 +6,11 @@
 revoke all on all functions in schema queues, internal, accounts, files, ingest, vault, keeping from public;
 revoke all on all functions in schema queues, internal, accounts, files, ingest, vault, keeping
   from penstock_api, worker_service_user, service_role, penstock_reader;
+-- Owners of other schemas call some of the queue's; taken back as well, so that all grants come in one order.
+revoke all on all functions in schema queues from penstock_owner, penstock_keeper;
+revoke all on all functions in schema internal from penstock_queue, penstock_keeper;
+revoke all on all functions in schema accounts, files, ingest, vault from penstock_keeper;
+revoke all on all functions in schema keeping from penstock_owner;
 grant usage on schema queues, internal
   to penstock_api, worker_service_user, service_role, penstock_reader, penstock_queue, penstock_owner, penstock_keeper;
 grant execute on all functions in schema internal to penstock_queue, penstock_keeper;

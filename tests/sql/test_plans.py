@@ -68,7 +68,7 @@ async def test_a_plan_made_while_the_queue_was_empty_is_good_for_a_burst(databas
         marks: dict[str, Any] = {}
         for _ in range(5):
             touched = await touched_by(queue, queue.claim(worker, 100, **marks))
-            assert 100 <= touched["ready"] <= 330, touched
+            assert 100 <= touched["ready"] <= 300, touched
             assert sum(touched.values()) <= 600, touched
             marks = await marks_behind_the_leases(queue)
         assert await queue.count("lease") == 500
@@ -109,7 +109,9 @@ async def test_tasks_that_are_not_due_cost_a_claim_nothing(database: Database) -
         for _ in range(3):
             touched = await touched_by(queue, queue.claim(worker, 100))
             assert touched.get("waiting", 0) <= 10, touched
-            assert 100 <= touched["ready"] <= 300, touched
+            # No more than all there ever were: claimed ones are walked over while a test beside this one holds
+            # them visible, and the walk looks at one more to know that it is at the end.
+            assert 100 <= touched["ready"] <= 301, touched
         touched = await touched_by(queue, rows(queue.runtime, "next_due", "default"))
         assert touched["waiting"] <= 10, touched
         await queue.admin.execute("truncate queues.waiting")

@@ -109,8 +109,8 @@ async def test_tasks_that_are_not_due_cost_a_claim_nothing(database: Database) -
         for _ in range(3):
             touched = await touched_by(queue, queue.claim(worker, 100))
             assert touched.get("waiting", 0) <= 10, touched
-            # No more than all there ever were: claimed ones are walked over while a test beside this one holds
-            # them visible, and the walk looks at one more to know that it is at the end.
+            # No more than all there ever were: claimed ones are walked over while a test beside this one
+            # holds them visible, and the walk looks at one more to know that it is at the end.
             assert 100 <= touched["ready"] <= 301, touched
         touched = await touched_by(queue, rows(queue.runtime, "next_due", "default"))
         assert touched["waiting"] <= 10, touched

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -16,13 +15,12 @@ import pytest
 
 from penstock.errors import InvalidArgument
 from penstock.intake import PipelineConfig
-from penstock.net.webhooks import generate_secret, verify
 from penstock.pipeline.tending import Tending
-from penstock.simulators import EmbeddingsSimulator, Fault, WebhookReceiver, busy, serving
+from penstock.simulators import EmbeddingsSimulator, Fault, busy, serving
 from penstock.simulators.embeddings import KEY
 from penstock.testing import papers
 from tests.plugins.database import Database
-from tests.plugins.documents import Works, works_on
+from tests.plugins.documents import works_on
 from tests.plugins.workers import Crew, eventually
 
 NOTE = "The sluice was opened at noon. The wheel began to turn."
@@ -177,34 +175,6 @@ async def test_a_switch_that_embeds_nothing_leaves_the_project_with_the_embedder
             assert (project.embedder, project.next_embedder) == ("wordllama", None)
             assert "staging_failed" in await works.story(document.document_id)
             assert (await works.find("sluice wheel", mode="vector"))[0].document_id == document.document_id
-
-
-async def test_the_completion_webhook_is_signed_and_sent_again_until_it_is_taken(
-    database: Database, tmp_path: Path
-) -> None:
-    receiver = WebhookReceiver()
-    receiver.faults.add(Fault("status", 503, {"retry-after": "1"}))
-    secret = generate_secret()
-    async with serving(receiver.app) as url, works_on(database, tmp_path) as works, works.working():
-        await _set_webhook(works, f"{url}/done", secret)
-        taken = await works.hand_in(NOTE)
-        await eventually(lambda: len(receiver.received) >= 2, within=40)
-        came = receiver.received[-1]
-        message = verify([secret], came.headers, came.body, datetime.now(UTC))
-        assert message.message_id == str(taken.ingestion_id)
-        body = json.loads(came.body)
-        assert body["type"] == "ingestion.indexed"
-        assert body["data"]["document_id"] == str(taken.document_id)
-        # The same message id both times: whoever took the first may drop the second.
-        assert {one.headers["webhook-id"] for one in receiver.received} == {str(taken.ingestion_id)}
-
-
-async def _set_webhook(works: Works, url: str, secret: str) -> None:
-    async with works.product.tenants.transaction(works.tenant_id) as conn:
-        secret_id = await works.product.secrets.put(conn, works.tenant_id, "completion", secret.encode())
-    await works.product.accounts.set_tenant(
-        works.tenant_id, webhook_url=url, webhook_secret_id=str(secret_id)
-    )
 
 
 async def test_a_killed_worker_delays_a_document_and_loses_none(

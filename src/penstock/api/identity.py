@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from fastapi import Request  # noqa: TC002 - FastAPI reads the annotations of Needs at run time
 
 from penstock.accounts import Caller, Scope
 from penstock.api.problem import HttpRefused
 from penstock.api.rate_limit import RateLimit, refuse_over
-from penstock.errors import KeyRefused
+from penstock.net.bearer import api_key
 from penstock.product import Product
-
-_KEY_CHARACTERS: Final = 256
 
 
 def product_of(request: Request) -> Product:
@@ -29,7 +25,7 @@ def caller_of(request: Request) -> Caller:
 
 async def identify(request: Request) -> Caller:
     """Read the key, count the request against its tenant's allowance, and remember who it is."""
-    caller = await product_of(request).accounts.authenticate(_key(request))
+    caller = await product_of(request).accounts.authenticate(api_key(request.headers))
     admit(request, caller)
     request.state.caller = caller
     return caller
@@ -61,15 +57,3 @@ class Needs:
                 field="scope",
             )
         return caller
-
-
-def _key(request: Request) -> str:
-    kind, _, secret = request.headers.get("authorization", "").partition(" ")
-    found = secret.strip() if kind.lower() == "bearer" else request.headers.get("x-api-key", "").strip()
-    if not found:
-        raise KeyRefused(
-            "The request has no API key", "Authorization", "Send it as Authorization: Bearer pk_…"
-        )
-    if len(found) > _KEY_CHARACTERS or not found.isascii():
-        raise KeyRefused("The API key is unknown", "Authorization")
-    return found

@@ -62,7 +62,7 @@ async def _examine(patience: Patience) -> list[Check]:
                     checks.append(await _runtime_role(addresses))
                     checks += await check_queues(Operations(line), patience.old_seconds)
                     checks += await check_server(Operations(line), facts, patience.pinned_seconds)
-                    checks += await check_documents(line, Settings())
+                    checks += await check_documents(facts, Settings())
     except PenstockError as error:
         name = "checks" if checks and checks[0].check == "reachable" else "reachable"
         checks.append(Check(name, "fail", error.message, error.remedy))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from penstock.cli.checks import Check
-from penstock.db import Connection
+from penstock.db.doctor_queries import ServerFacts
 from penstock.errors import PenstockError
 from penstock.intake import Blobs
 from penstock.pipeline.embed.registry import known_models, make_embedder
@@ -14,13 +14,13 @@ from penstock.settings import Settings
 from penstock.vault import Vault
 
 
-async def check_documents(line: Connection, settings: Settings) -> list[Check]:
+async def check_documents(facts: ServerFacts, settings: Settings) -> list[Check]:
     """All of them, on a migrated database."""
     return [
         await _blobs(settings),
         await asyncio.to_thread(_vault, settings),
         _model(settings),
-        await _vectors(line, settings),
+        _vectors(facts, settings),
         _ocr(settings),
     ]
 
@@ -54,14 +54,13 @@ def _model(settings: Settings) -> Check:
     return Check("model", "ok", f"new projects get {settings.embedder}; ready are {ready}")
 
 
-async def _vectors(line: Connection, settings: Settings) -> Check:
+def _vectors(facts: ServerFacts, settings: Settings) -> Check:
     if settings.index == "qdrant":
         return Check("vectors", "ok", f"in Qdrant at {settings.qdrant_url}")
-    version = await line.fetchval("select extversion from pg_catalog.pg_extension where extname = 'vector'")
-    if version is None:
+    if facts.vector_version is None:
         remedy = "Install pgvector and run: create extension vector; or set PENSTOCK_INDEX=qdrant"
         return Check("vectors", "fail", "this server has no pgvector", remedy)
-    return Check("vectors", "ok", f"pgvector {version}")
+    return Check("vectors", "ok", f"pgvector {facts.vector_version}")
 
 
 def _ocr(settings: Settings) -> Check:

@@ -12,7 +12,8 @@ FACTS = """
     current_setting('server_version_num')::integer as version_number,
     current_setting('autovacuum') = 'on' as autovacuum,
     pg_notification_queue_usage() as notification_usage,
-    session_user::text as login
+    session_user::text as login,
+    (select e.extversion from pg_extension as e where e.extname = 'vector') as vector_version
 """
 
 NOT_VACUUMED = """
@@ -40,6 +41,8 @@ class ServerFacts:
     autovacuum: bool
     notification_usage: float
     login: str
+    vector_version: str | None
+    """Of pgvector, where it is installed."""
     not_vacuumed: tuple[str, ...]
     sees_sessions: bool
 
@@ -56,6 +59,7 @@ async def read_facts(connection: Connection) -> ServerFacts:
         autovacuum=row["autovacuum"],
         notification_usage=row["notification_usage"],
         login=row["login"],
+        vector_version=row["vector_version"],
         not_vacuumed=tuple(found["name"] for found in tables),
         sees_sessions=sees,
     )

@@ -13,13 +13,13 @@ from starlette.responses import Response
 from penstock.accounts import Caller
 from penstock.errors import KeyRefused, TenantClosed
 from penstock.mcp.server import create_server
+from penstock.net.bearer import api_key
 from penstock.product import Product
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-LONGEST_KEY = 256
 LARGEST_BODY = 1_048_576
 
 Admit: TypeAlias = Callable[[Request, Caller], None]
@@ -45,7 +45,7 @@ class _McpOverHttp:
             await refusal(scope, receive, send)
             return
         try:
-            caller = await self._product.accounts.authenticate(_key(request))
+            caller = await self._product.accounts.authenticate(api_key(request.headers))
         except (KeyRefused, TenantClosed) as error:
             refusal = _refusal(401, "unauthorized", error.message, error.remedy)
             refusal.headers["WWW-Authenticate"] = "Bearer"
@@ -72,18 +72,6 @@ async def _caller(ctx: Context[Any, Any]) -> Caller:
     assert isinstance(request, Request), "over HTTP every call comes with its request"
     caller: Caller = request.state.caller
     return caller
-
-
-def _key(request: Request) -> str:
-    kind, _, secret = request.headers.get("authorization", "").partition(" ")
-    found = secret.strip() if kind.lower() == "bearer" else request.headers.get("x-api-key", "").strip()
-    if not found:
-        raise KeyRefused(
-            "the request has no API key", "Authorization", "Send it as Authorization: Bearer pk_…"
-        )
-    if len(found) > LONGEST_KEY or not found.isascii():
-        raise KeyRefused("there is no such key", "Authorization")
-    return found
 
 
 def _refusal(status: int, kind: str, message: str, remedy: str) -> Response:

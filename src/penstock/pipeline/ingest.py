@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from penstock.db import Connection
 from penstock.db.tenancy import TenantPool
 from penstock.errors import (
     DocumentRejected,
@@ -174,34 +175,23 @@ class Ingest:
     async def _failed(self, tenant_id: TenantId, job: Job, run: Run, error: Exception) -> None:
         """Write the diagnosis down; the queue decides when the next attempt is."""
         async with self._tenants.transaction(tenant_id) as conn:
-            await conn.execute(
-                FAIL,
-                job.document_id,
-                job.generation,
-                job.mode,
-                _code(error),
-                _text(error),
-                run.attempt >= MAX_ATTEMPTS,
-                json.dumps({"attempt": run.attempt, "pipeline": job.pipeline}),
-            )
+            await _diagnose(conn, job, run, error, final=run.attempt >= MAX_ATTEMPTS)
 
     async def _fail_for_good(self, job: Job, run: Run, error: Exception) -> None:
         """No other attempt would help: the failure and the end of the task are one transaction."""
         async with run.transaction() as conn:
-            await conn.execute(
-                FAIL,
-                job.document_id,
-                job.generation,
-                job.mode,
-                _code(error),
-                _text(error),
-                True,
-                json.dumps({"attempt": run.attempt, "pipeline": job.pipeline}),
-            )
+            await _diagnose(conn, job, run, error, final=True)
 
     async def _wait(self, tenant_id: TenantId, job: Job, reason: str, message: str, seconds: float) -> None:
         async with self._tenants.transaction(tenant_id) as conn:
             await conn.execute(WAIT, job.document_id, job.generation, job.mode, reason, message, seconds)
+
+
+async def _diagnose(conn: Connection, job: Job, run: Run, error: Exception, *, final: bool) -> None:
+    detail = json.dumps({"attempt": run.attempt, "pipeline": job.pipeline})
+    await conn.execute(
+        FAIL, job.document_id, job.generation, job.mode, _code(error), _text(error), final, detail
+    )
 
 
 def _facts(parsed: Parsed, counts: Counts, embedder: Embedder) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
@@ -42,7 +42,7 @@ class Vault:
 
     @property
     def key_id(self) -> str:
-        """The id of the key that seals; what was sealed under another may be rewrapped."""
+        """The id of the key that seals; older seals open while their own key is given as well."""
         return self._first.key_id
 
     def seal(self, tenant_id: UUID, secret_id: UUID, name: str, plaintext: bytes) -> Sealed:
@@ -61,13 +61,6 @@ class Vault:
             )
         except (InvalidTag, ValueError) as broken:
             raise SecretUnreadable(name) from broken
-
-    def rewrap(self, sealed: Sealed) -> Sealed:
-        """The same ciphertext with its key wrapped by the first master key."""
-        if sealed.key_id == self._first.key_id:
-            return sealed
-        key_nonce, wrapped_key = self._wrap(self._unwrap(f"under key {sealed.key_id}", sealed))
-        return replace(sealed, wrapped_key=wrapped_key, key_nonce=key_nonce, key_id=self._first.key_id)
 
     def _wrap(self, data_key: bytes) -> tuple[bytes, bytes]:
         nonce = os.urandom(_NONCE_BYTES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from typing import Self
 
 from penstock.accounts import Accounts, CompletionWebhooks, KeptReplies
@@ -45,6 +46,7 @@ class Product:
         self.settings = settings or Settings()
         self.app = Penstock(self.settings)
         self._classifier = classifier or KeepAll()
+        self._opened = AsyncExitStack()
         self._declare()
 
     @property
@@ -86,14 +88,14 @@ class Product:
         self.app.schedule("* * * * *", tend)
 
     async def open(self) -> None:
-        await self.app.open()
-        try:
-            await self._wire()
-        except BaseException:
-            await self.close()
-            raise
+        async with AsyncExitStack() as opened:
+            await self.app.open()
+            opened.push_async_callback(self.app.close)
+            await self._wire(opened)
+            self._opened = opened.pop_all()
 
-    async def _wire(self) -> None:
+    async def _wire(self, opened: AsyncExitStack) -> None:
+        """Make every service; `opened` is told what to close again, the last first."""
         settings = self.settings
         self.tenants = await TenantPool.open(
             self.app.addresses.runtime,
@@ -101,6 +103,7 @@ class Product:
             size=max(settings.pool_size, settings.ingest_concurrency + 5),
             statement_cache=settings.statement_cache,
         )
+        opened.push_async_callback(self.tenants.close)
         self.blobs = await asyncio.to_thread(Blobs.open, settings)
         self.secrets = Secrets(await asyncio.to_thread(Vault.from_settings, settings))
         self.accounts = Accounts(self.tenants, settings)
@@ -112,14 +115,18 @@ class Product:
             self.tenants, self.secrets, allow_private=settings.allow_private_addresses
         )
         self.embedders = Embedders(settings, self.tenants.pool)
+        opened.push_async_callback(self.embedders.close)
         self.index = await open_index(settings, self.tenants)
+        opened.push_async_callback(self.index.close)
         self.search = Search(self.tenants, self.embedders, self.index)
         self.http = open_client(allow_private=settings.allow_private_addresses)
+        opened.push_async_callback(self.http.aclose)
         self.tending = Tending(self.tenants, self.blobs, self.index)
         self._deleting = Deleting(self.tenants, self.blobs, self.index)
         self._reindexing = Reindexing(self.tenants, CODE_VERSION)
         self._delivering = Delivering(self.tenants, self.secrets, self.http)
         self._desk = ParseDesk(settings)
+        opened.push_async_callback(self._desk.close)
         self._ingest: Ingest | None = None
         self._starting = asyncio.Lock()
 
@@ -171,14 +178,7 @@ class Product:
         )
 
     async def close(self) -> None:
-        for name in ("_desk", "embedders", "index"):
-            if (part := getattr(self, name, None)) is not None:
-                await part.close()
-        if (http := getattr(self, "http", None)) is not None:
-            await http.aclose()
-        if (tenants := getattr(self, "tenants", None)) is not None:
-            await tenants.close()
-        await self.app.close()
+        await self._opened.aclose()
 
     async def __aenter__(self) -> Self:
         await self.open()

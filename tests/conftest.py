@@ -11,4 +11,6 @@ pytest_plugins = [
     "tests.plugins.command_line",
     "tests.plugins.workers",
     "tests.plugins.server_of_own",
+    "tests.plugins.bucket",
+    "tests.plugins.smtp",
 ]

@@ -155,6 +155,13 @@ class TenantClosed(Refused):
     default_remedy = "Use another tenant"
 
 
+class FunctionRefused(Refused):
+    """A name given to internal.run_function() is none of a registered business function."""
+
+    sqlstate = "PS018"
+    default_remedy = "Register the process it belongs to, or correct the name"
+
+
 REFUSALS: dict[str, type[Refused]] = {
     state: refusal for refusal in Refused.__subclasses__() if (state := refusal.sqlstate) is not None
 }

@@ -107,7 +107,30 @@ class Settings(BaseSettings):
     """A tenant with more chunks than this gets an HNSW index of its own."""
 
     allow_private_addresses: bool = False
-    """Let outgoing webhooks reach loopback and private networks."""
+    """Let outgoing requests, of webhooks and the SMS gateway, reach loopback and private networks."""
+
+    smtp_host: str | None = None
+    """The server that sends email; unset: attempts to send fail and say so."""
+    smtp_port: Annotated[int, Field(ge=1, le=65_535)] = 587
+    smtp_security: Literal["starttls", "tls", "none"] = "starttls"
+    smtp_username: str | None = None
+    smtp_password: Secret
+    smtp_from: str | None = None
+    """The sender of messages that name none."""
+    smtp_ca_file: Path | None = None
+    """Certificates to trust beside the system's, for a mail server of your own."""
+    smtp_connections: Annotated[int, Field(ge=1, le=100)] = 4
+    """Messages one worker sends at a time, each on a connection that is kept."""
+    sms_base_url: str = "https://api.twilio.com"
+    """A gateway that speaks Twilio's Messages API."""
+    sms_account_sid: str | None = None
+    sms_auth_token: Secret
+    sms_from: str | None = None
+    """The number or messaging service (MG…) that sends messages that name none."""
+    file_delete_signed: bool = False
+    """Delete blobs by a signed URL instead of directly; needs a bucket, not a folder."""
+    backup_retention_days: Annotated[int, Field(ge=0, le=3_650)] = 30
+    """How long your backups are kept; a deletion receipt says until when they still hold what was deleted."""
 
     completed_retention_days: Days = 7
     dead_retention_days: Days = 90

@@ -5,20 +5,37 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import obstore
 from obstore.exceptions import NotFoundError
-from obstore.store import LocalStore, ObjectStore, from_url
+from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
 
-from penstock.errors import NotFound, SettingInvalid
+from penstock.errors import NotFound, PenstockError, SettingInvalid
 from penstock.intake.spool import Spooled
 from penstock.settings import Settings
 
+if TYPE_CHECKING:
+    import httpx2
+
 READ_BYTES = 1_048_576
+SIGNED_FOR = timedelta(minutes=5)
+
+
+class SignedDeleteFailed(PenstockError):
+    """The store did not delete a blob by a signed URL; `reason` is what came instead of its answer."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"The blob {path} was not deleted by a signed URL: {reason}",
+            "Check that this login may delete in the bucket, or unset PENSTOCK_FILE_DELETE_SIGNED",
+        )
+        self.path = path
+        self.reason = reason
+        self.args = (path, reason)
 
 
 class Blobs:
@@ -77,6 +94,21 @@ class Blobs:
             await obstore.delete_async(self._store, path)
         except (NotFoundError, FileNotFoundError):
             return
+
+    async def delete_by_signed_url(self, path: str, http_client: httpx2.AsyncClient) -> None:
+        """The same by an HTTP request of whoever holds the signed URL, which is nobody but us."""
+        if not isinstance(self._store, S3Store | GCSStore | AzureStore):
+            raise SettingInvalid(
+                "PENSTOCK_FILE_DELETE_SIGNED", "a folder cannot sign URLs, only a bucket can"
+            )
+        url = await obstore.sign_async(self._store, "DELETE", path, expires_in=SIGNED_FOR)
+        try:
+            answer = await http_client.delete(url, follow_redirects=False)
+        except Exception as error:  # noqa: BLE001  # of the network or of the guard
+            # The text of an error may show the URL, and with it the signature.
+            raise SignedDeleteFailed(path, type(error).__name__) from None
+        if not (answer.is_success or answer.status_code == 404):
+            raise SignedDeleteFailed(path, f"the store answered {answer.status_code}")
 
     async def older_than(self, moment: datetime) -> AsyncIterator[list[str]]:
         """Paths of documents' blobs last written before a moment, in batches."""

@@ -69,9 +69,6 @@ class Indexes(Protocol):
         model: str,
     ) -> None: ...
 
-    async def drop_document(self, tenant_id: TenantId, document_id: DocumentId) -> None:
-        """Remove all that is kept of a deleted document."""
-
 
 class TendsIndex(Protocol):
     async def tend(self) -> None:

@@ -1,4 +1,4 @@
-"""Looks after documents every minute: settles the stranded, tends the index, removes orphans."""
+"""Looks after documents and processes every minute: settles the stranded, tends the index, drops orphans."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pydantic import BaseModel, ConfigDict
 
 from penstock.db.tenancy import TenantPool
-from penstock.model import TenantId
 from penstock.observe import get_logger
 from penstock.pipeline.ports import BlobStore, TendsIndex
 
@@ -34,12 +33,15 @@ class Tending:
     async def __call__(self, payload: TendDocuments) -> None:
         async with self._tenants.everyone() as conn:
             settled = await conn.fetchval("select keeping.settle_documents()")
+            swept = await conn.fetchval("select keeping.sweep_processes()")
+            started = await conn.fetchval("select keeping.start_file_deletions()")
             await conn.execute("select keeping.forget_old()")
         await self._index.tend()
-        replaced = await self._remove_replaced()
         orphans = await self.remove_orphans()
-        if settled or replaced or orphans:
-            log.info("documents_tended", settled=settled, replaced_blobs=replaced, orphan_blobs=orphans)
+        if settled or started or orphans:
+            log.info("documents_tended", settled=settled, file_deletions=started, orphan_blobs=orphans)
+        if swept:
+            log.warning("processes_swept", count=swept)
 
     async def remove_orphans(self, age: timedelta = ORPHAN_AGE) -> int:
         """Blobs that no document has: their process died before it committed."""
@@ -51,12 +53,3 @@ class Tending:
                 await self._blobs.delete(row[0])
                 removed += 1
         return removed
-
-    async def _remove_replaced(self) -> int:
-        async with self._tenants.everyone() as conn:
-            files = await conn.fetch("select * from keeping.replaced_blobs()")
-        for file in files:
-            await self._blobs.delete(file["blob_path"])
-            async with self._tenants.transaction(TenantId(file["tenant_id"])) as conn:
-                await conn.execute("select files.mark_file_deleted($1)", file["file_id"])
-        return len(files)

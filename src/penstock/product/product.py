@@ -16,7 +16,6 @@ from penstock.model import Attachment, DocumentId, Exponential, NoRetry, Project
 from penstock.net.outbound import open_client
 from penstock.observe import Metrics
 from penstock.pipeline.classify import Classifier, KeepAll
-from penstock.pipeline.deleting import DeleteDocument, Deleting
 from penstock.pipeline.delivering import Delivering, DeliverWebhook
 from penstock.pipeline.embedding import ChunkEmbedder
 from penstock.pipeline.ingest import MAX_ATTEMPTS, Ingest
@@ -26,13 +25,13 @@ from penstock.pipeline.reindexing import Reindexing, ReindexProject
 from penstock.pipeline.tending import TendDocuments, Tending
 from penstock.pipeline.version import CODE_VERSION
 from penstock.product.embedders import Embedders
+from penstock.product.processes import Processes
 from penstock.search import Search
 from penstock.settings import Settings
 from penstock.vault import Secrets, Vault
 from penstock.worker import Context, Worker
 
 INGEST = "ingest-document"
-DELETE = "delete-document"
 REINDEX = "reindex-project"
 DELIVER = "deliver-webhook"
 TEND = "tend-documents"
@@ -47,12 +46,14 @@ class Product:
         self.app = Penstock(self.settings)
         self._classifier = classifier or KeepAll()
         self._opened = AsyncExitStack()
+        self.processes = Processes(self.app, self.settings)
         self._declare()
 
     @property
     def queues(self) -> Mapping[str, int]:
-        """The queues of documents, and how much of each one worker does at a time."""
-        return {INGEST: self.settings.ingest_concurrency, DELETE: 4, REINDEX: 2, DELIVER: 10, TEND: 1}
+        """The queues of documents and processes, and how much of each one worker does at a time."""
+        documents = {INGEST: self.settings.ingest_concurrency, REINDEX: 2, DELIVER: 10, TEND: 1}
+        return documents | dict(self.processes.queues)
 
     def _declare(self) -> None:
         task = self.app.task
@@ -68,10 +69,6 @@ class Product:
         )
         async def ingest(payload: IngestDocument, ctx: Context) -> Snooze | None:
             return await (await self._run())(payload, ctx)
-
-        @task(DELETE, queue=DELETE, max_attempts=3, retry=backoff)
-        async def delete(payload: DeleteDocument, ctx: Context) -> None:
-            await self._deleting(payload, ctx)
 
         @task(REINDEX, queue=REINDEX, max_attempts=1, retry=NoRetry(), on_duplicate="coalesce")
         async def reindex(payload: ReindexProject, ctx: Context) -> Snooze | None:
@@ -122,7 +119,8 @@ class Product:
         self.http = open_client(allow_private=settings.allow_private_addresses)
         opened.push_async_callback(self.http.aclose)
         self.tending = Tending(self.tenants, self.blobs, self.index)
-        self._deleting = Deleting(self.tenants, self.blobs, self.index)
+        self.processes.open(self.tenants, self.blobs, self.index, self.http)
+        opened.push_async_callback(self.processes.close)
         self._reindexing = Reindexing(self.tenants, CODE_VERSION)
         self._delivering = Delivering(self.tenants, self.secrets, self.http)
         self._desk = ParseDesk(settings)

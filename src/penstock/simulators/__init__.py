@@ -3,6 +3,16 @@
 from penstock.simulators.embeddings import EmbeddingsSimulator
 from penstock.simulators.faults import Fault, busy
 from penstock.simulators.serving import serving
+from penstock.simulators.sms_gateway import SentMessage, SmsGatewaySimulator
 from penstock.simulators.webhook_receiver import Received, WebhookReceiver
 
-__all__ = ["EmbeddingsSimulator", "Fault", "Received", "WebhookReceiver", "busy", "serving"]
+__all__ = [
+    "EmbeddingsSimulator",
+    "Fault",
+    "Received",
+    "SentMessage",
+    "SmsGatewaySimulator",
+    "WebhookReceiver",
+    "busy",
+    "serving",
+]

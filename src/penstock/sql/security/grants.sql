@@ -3,14 +3,29 @@
 --   worker_service_user   workers: all of that, claim and close
 --   service_role          operators: pause, limits, cancel, replay, purge, schedules
 --   penstock_reader       read-only
-revoke all on all functions in schema queues, internal, accounts, files, ingest, vault, keeping from public;
-revoke all on all functions in schema queues, internal, accounts, files, ingest, vault, keeping
-  from penstock_api, worker_service_user, service_role, penstock_reader;
--- Owners of other schemas call some of the queue's; taken back as well, so that all grants come in one order.
-revoke all on all functions in schema queues from penstock_owner, penstock_keeper;
-revoke all on all functions in schema internal from penstock_queue, penstock_keeper;
-revoke all on all functions in schema accounts, files, ingest, vault from penstock_keeper;
-revoke all on all functions in schema keeping from penstock_owner;
+-- Taken back first in every schema of ours, so that all grants come in one order; from the other owners as well, which
+-- call some of each other's.
+do $taken_back$
+declare
+  v_schema text;
+  v_roles text;
+begin
+  for v_schema, v_roles in
+    select n.nspname, (
+      select string_agg(quote_ident(o.rolname), ', ')
+      from pg_roles o
+      where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper') and o.oid <> n.nspowner)
+    from pg_namespace n
+    join pg_roles r on r.oid = n.nspowner
+    where r.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
+    order by n.nspname
+  loop
+    execute format(
+      'revoke all on all functions in schema %I
+         from public, penstock_api, worker_service_user, service_role, penstock_reader, %s', v_schema, v_roles);
+  end loop;
+end
+$taken_back$;
 grant usage on schema queues, internal
   to penstock_api, worker_service_user, service_role, penstock_reader, penstock_queue, penstock_owner, penstock_keeper;
 grant execute on all functions in schema internal to penstock_queue, penstock_keeper;

@@ -29,9 +29,9 @@ declare
     'keeping.find_key', 'keeping.find_tenant'];
   v_works text[] := array[
     'ingest.begin_run', 'ingest.start_embedding', 'ingest.finish_run', 'ingest.fail_run', 'ingest.skip_run',
-    'ingest.note_wait', 'ingest.blobs_of', 'ingest.finish_removal', 'files.mark_file_deleted', 'ingest.delivery_of',
+    'ingest.note_wait', 'ingest.delivery_of',
     'ingest.reindex_batch', 'ingest.stage_batch', 'ingest.flip_embedder', 'accounts.note_usage',
-    'keeping.settle_documents', 'keeping.unknown_blobs', 'keeping.replaced_blobs', 'keeping.forget_old',
+    'keeping.settle_documents', 'keeping.unknown_blobs', 'keeping.forget_old',
     'vault.get_secret'];
   v_operates text[] := array['keeping.create_tenant', 'keeping.list_tenants', 'keeping.settle_documents'];
   v_role text;

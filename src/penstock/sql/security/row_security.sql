@@ -9,8 +9,8 @@ begin
     from pg_catalog.pg_class as c
     join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
     join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
-    where n.nspname in ('accounts', 'files', 'ingest', 'vault')
-      and c.relkind in ('r', 'p')
+    join pg_catalog.pg_roles as r on r.oid = n.nspowner and r.rolname = 'penstock_owner'
+    where c.relkind in ('r', 'p')
   loop
     execute format('alter table %s enable row level security', v_table);
     execute format('alter table %s force row level security', v_table);

@@ -1,5 +1,5 @@
--- Takes a document out of every search at once, stops its run, ends its open ingestions and asks for its blob, chunks
--- and vectors to be removed. Attachments that came in with it alone go with it. Returns how many documents went.
+-- Takes a document out of every search at once, stops its run, ends its open ingestions and starts a supervised removal
+-- of each of its files, with its chunks and vectors. Attachments that came in with it alone go with it. Returns how many documents went.
 -- Locks: the document's row, then its attachments'. Raises PS012, PS013.
 create or replace function ingest.delete_document(_document_id uuid)
 returns integer
@@ -19,10 +19,9 @@ begin
   then
     perform queues.cancel_task(v_document.task_id, 'its document was deleted');
   end if;
-  perform queues.enqueue(
-    _task_type => 'delete-document',
-    _payload => jsonb_build_object('document_id', _document_id),
-    _tenant_id => v_document.tenant_id);
+  perform files.kickoff_file_deletion(f.file_id)
+  from files.file f
+  where f.tenant_id = v_document.tenant_id and f.document_id = _document_id and f.blob_path not like 'removed/%';
   for v_child in
     select c.document_id from ingest.document c
     where c.parent_document_id = _document_id and c.deleted_at is null

@@ -1,15 +1,16 @@
--- The transaction's tenant, if it still takes documents and one of this size. Raises PS012, PS015, PS017.
+-- The transaction's tenant, if it still takes documents and one of this size. Locks: the tenant's row, for key share, as
+-- what is written next would; a deletion of the account waits for that, or is seen. Raises PS012, PS015, PS017.
 create or replace function ingest.open_tenant(_size_bytes bigint default 0)
 returns accounts.tenant
 language plpgsql
-stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant accounts.tenant;
 begin
-  select * into v_tenant from accounts.tenant t where t.tenant_id = internal.require_tenant();
+  select * into v_tenant from accounts.tenant t where t.tenant_id = internal.require_tenant()
+  for key share;
   if v_tenant.tenant_id is null or v_tenant.status <> 'active' then
     raise exception using errcode = 'PS017', detail = 'tenant',
       message = 'this tenant takes nothing in: it is deleted or unknown',

@@ -1,4 +1,5 @@
--- Makes a task whose lease was closed a dead letter: the whole task with every attempt's error.
+-- Makes a task whose lease was closed a dead letter: the whole task with every attempt's error. A channel's task has
+-- its error handler run.
 create or replace function queues.bury(
   _lease queues.lease, _attempts integer, _losses integer, _reason text, _error_code text, _error_message text
 )
@@ -25,5 +26,6 @@ begin
   if _lease.held <> 0 then
     perform queues.free_keys(array[_lease.task_id], true);
   end if;
+  perform queues.note_bad_end(_lease.task_id, format('%s: %s', _error_code, _error_message));
 end;
 $$;

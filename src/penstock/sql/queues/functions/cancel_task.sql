@@ -46,6 +46,7 @@ begin
       select v_task.queue_id, h.key, h.task_id from queues.held h where h.task_id = _task_id;
       perform queues.note_end(_task_id, 0, v_task.tenant_id, 'cancelled');
       perform queues.note_audit('cancel', _task_id::text, jsonb_build_object('reason', _reason));
+      perform queues.note_bad_end(_task_id, 'Cancelled: ' || coalesce(_reason, ''));
       perform queues.wake(v_task.queue_id);
       return 'cancelled';
     end if;

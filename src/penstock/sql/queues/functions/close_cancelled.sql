@@ -31,6 +31,7 @@ begin
     if v_lease.held <> 0 then
       perform queues.free_keys(array[v_lease.task_id], true);
     end if;
+    perform queues.note_bad_end(v_lease.task_id, 'Cancelled' || coalesce(': ' || nullif(v_reason, ''), ''));
     v_closed := v_closed || v_lease.lease_id;
   end loop;
   return v_closed;

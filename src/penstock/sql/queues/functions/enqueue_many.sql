@@ -2,7 +2,7 @@
 -- Due tasks without a key go straight to ready; delayed and keyed ones to waiting, where admit decides (a key
 -- decided here, by "on conflict", deadlocks two producers that name two keys in opposite order).
 -- pg_current_xact_id() comes before any ticket is drawn: the worker's safe mark depends on it.
--- Locks: none that another caller waits for. Raises PS001, PS002, PS003, PS004, PS005; then nothing is written.
+-- Locks: none that another caller waits for. Raises PS001, PS002, PS003, PS004, PS005, PS017; then nothing is written.
 create or replace function queues.enqueue_many(
   _task_type text,
   _payloads jsonb[],
@@ -63,6 +63,14 @@ begin
 
   if v_count = 0 then
     return '{}';
+  end if;
+  if v_tenant_id is not null and exists (
+    select from queues.stopped_tenant s
+    where s.tenant_id = v_tenant_id and s.spared_queue_id is distinct from v_queue.queue_id)
+  then
+    raise exception using errcode = 'PS017', detail = 'tenant_id',
+      message = format('tenant %s is deleted and takes no more tasks', v_tenant_id),
+      hint = 'Use another tenant.';
   end if;
   v_priority := coalesce(_priority, v_type.priority);
   if v_priority not between 0 and 9 then

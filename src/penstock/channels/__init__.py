@@ -1,0 +1,24 @@
+"""The ways to the outside, behind one protocol, and the contract with the handlers of each attempt."""
+
+from penstock.channels.channel import Channel, ProviderFailed
+from penstock.channels.db_function import DbFunction
+from penstock.channels.email import EmailChannel
+from penstock.channels.envelope import Envelope, MalformedEnvelope, read_envelope
+from penstock.channels.exchange import Exchange
+from penstock.channels.file_delete import FileDeleteChannel
+from penstock.channels.settling import HandlerFailed
+from penstock.channels.sms import SmsChannel
+
+__all__ = [
+    "Channel",
+    "DbFunction",
+    "EmailChannel",
+    "Envelope",
+    "Exchange",
+    "FileDeleteChannel",
+    "HandlerFailed",
+    "MalformedEnvelope",
+    "ProviderFailed",
+    "SmsChannel",
+    "read_envelope",
+]

@@ -1,0 +1,154 @@
+"""Makes the bytes of a mail, and who gets them, out of what the before handler answered."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from penstock.channels.channel import ProviderFailed
+
+_NAMED: Final = re.compile(r"^([^<>]*)<([^<>]+)>$")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_MIME_TYPE: Final = re.compile(r"^([\w.+-]+)/([\w.+-]+)$", re.ASCII)
+_PLAIN_ONLY: Final = frozenset({"multipart", "message"})  # these hold parts of a mail, not a file's bytes
+_NOT_IN_LOCAL_PART: Final = re.compile(r'[\s<>()\[\],;:\\"@]')
+# Seven bits pass every server; nothing has to be asked of it but SMTPUTF8, and that by few.
+_SEVEN_BITS: Final = SMTP.clone(cte_type="7bit")
+
+
+class Attachment(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    filename: str
+    mime_type: str | None = None
+    content_base64: str
+
+
+class EmailRequest(BaseModel):
+    """The before handler's payload."""
+
+    model_config = ConfigDict(frozen=True)
+
+    from_address: str | None = None
+    to_addresses: tuple[str, ...] = ()
+    cc_addresses: tuple[str, ...] = ()
+    bcc_addresses: tuple[str, ...] = ()
+    reply_to: str | None = None
+    subject: str
+    body_text: str | None = None
+    body_html: str | None = None
+    message_id: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A mail as it goes over the wire."""
+
+    sender: str
+    recipients: tuple[str, ...]
+    content: bytes
+    utf8: bool
+    """An address is not ASCII, which only servers with SMTPUTF8 take."""
+
+
+def compose(request: EmailRequest, default_from: str | None) -> Mail:
+    """The mail; what can never be sent, such as a line break in a header, is ProviderFailed for good."""
+    message = EmailMessage(policy=_SEVEN_BITS)
+    sender = _address("from_address", request.from_address or default_from or "")
+    to, cc, bcc = (
+        [_address(field, raw) for raw in getattr(request, field)]
+        for field in ("to_addresses", "cc_addresses", "bcc_addresses")
+    )
+    if not (to or cc or bcc):
+        raise refused("to_addresses", "there is no recipient")
+    message["From"] = sender
+    # A mail has a To, and those who get it blind are not told of each other.
+    message["To"] = to or "undisclosed-recipients:;"
+    if cc:
+        message["Cc"] = cc
+    if request.reply_to:
+        message["Reply-To"] = _address("reply_to", request.reply_to)
+    message["Subject"] = _line("subject", request.subject)
+    message["Date"] = format_datetime(datetime.now(UTC))
+    message["Message-ID"] = _line("message_id", request.message_id)
+    _fill(message, request)
+    recipients = tuple(dict.fromkeys(address.addr_spec for address in (*to, *cc, *bcc)))
+    utf8 = not "".join((sender.addr_spec, *recipients)).isascii()
+    policy = _SEVEN_BITS.clone(utf8=True) if utf8 else _SEVEN_BITS
+    return Mail(sender.addr_spec, recipients, message.as_bytes(policy=policy), utf8)
+
+
+def refused(field: str, reason: str, remedy: str = "Correct the message and send it anew") -> ProviderFailed:
+    return ProviderFailed("email", f"{field}: {reason}", remedy, retriable=False)
+
+
+def _fill(message: EmailMessage, request: EmailRequest) -> None:
+    if request.body_text is not None:
+        message.set_content(request.body_text)
+        if request.body_html is not None:
+            message.add_alternative(request.body_html, subtype="html")
+    elif request.body_html is not None:
+        message.set_content(request.body_html, subtype="html")
+    else:
+        raise refused("body_text", "there is neither a text nor HTML")
+    for attachment in request.attachments:
+        main, sub = _mime_type(attachment.mime_type)
+        message.add_attachment(
+            _decoded(attachment.content_base64),
+            maintype=main,
+            subtype=sub,
+            filename=_line("filename", attachment.filename),
+        )
+
+
+def _address(field: str, raw: str) -> Address:
+    """An address, bare or after a name; whatever the name holds, it becomes one recipient."""
+    named = _NAMED.match(_line(field, raw).strip())
+    name, spec = (named[1].strip(), named[2].strip()) if named else ("", raw.strip())
+    if len(name) > 1 and name[0] == name[-1] == '"':
+        name = name[1:-1]
+    local, at, domain = spec.rpartition("@")
+    if not (local and at and domain) or _NOT_IN_LOCAL_PART.search(local):
+        raise refused(field, f"{raw!r} is no address")
+    try:
+        domain = domain if domain.isascii() else domain.encode("idna").decode()
+        # The class parses what is ASCII, and refuses all else, which username and domain let through.
+        if local.isascii():
+            return Address(name, addr_spec=f"{local}@{domain}")
+        Address(addr_spec=f"x@{domain}")
+        return Address(name, username=local, domain=domain)
+    except Exception as bad:  # the parser raises IndexError and its own classes alike
+        raise refused(field, f"{raw!r} is no address") from bad
+
+
+def _line(field: str, text: str) -> str:
+    """One line: a line break in a header would be the start of another header."""
+    if _CONTROL.search(text):
+        raise refused(field, "there is a line break or control character in it")
+    return text
+
+
+def _mime_type(text: str | None) -> Iterable[str]:
+    named = _MIME_TYPE.match(text or "")
+    if named is None or named[1].lower() in _PLAIN_ONLY:
+        return ("application", "octet-stream")
+    return named.groups()
+
+
+def _decoded(content: str) -> bytes:
+    try:
+        return base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError) as bad:
+        raise refused("content_base64", f"it is no base64 ({bad})") from None

@@ -1,0 +1,48 @@
+-- Performs one attempt to anonymize an account whose files are gone and whose lanes are stopped: overwrites what is
+-- personal in the rows that stay, erases the rest, and flags the account. All of it or nothing.
+-- Locks: the rows it overwrites and deletes. Raises PS011, PS012.
+create or replace function accounts.anonymize_account(_payload jsonb)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_attempt_id bigint := internal.payload_id(_payload, 'account_anonymization_attempt_id');
+  v_tenant_id uuid;
+  v_contents text;
+  v_removed jsonb;
+  v_overwritten jsonb;
+  v_process record;
+begin
+  if v_attempt_id is null then
+    return internal.refusal('missing_attempt_id', 'account_anonymization_attempt_id must be the number of an attempt');
+  end if;
+  select a.tenant_id into v_tenant_id from accounts.account_anonymization_attempt a
+  join accounts.account_flag g on g.tenant_id = a.tenant_id and g.flag = 'deleted'
+  where a.tenant_id = internal.require_tenant() and a.account_anonymization_attempt_id = v_attempt_id;
+  if not found then
+    return internal.refusal('attempt_not_found', format('there is no account_anonymization attempt %s', v_attempt_id));
+  end if;
+
+  select encode(sha256(coalesce(string_agg(f.content_sha256, ''::bytea order by f.file_id), ''::bytea)), 'hex')
+  into v_contents from files.file f where f.tenant_id = v_tenant_id;
+  v_removed := jsonb_build_object(
+    'files', (select count(*) from files.file f where f.tenant_id = v_tenant_id),
+    'bytes', (select coalesce(sum(f.size_bytes), 0) from files.file f where f.tenant_id = v_tenant_id),
+    'documents', (select count(*) from ingest.document d where d.tenant_id = v_tenant_id))
+    || internal.erase_tenant(v_tenant_id);
+  v_overwritten := accounts.overwrite_personal(v_tenant_id);
+  -- What providers answered may name people.
+  for v_process in select split_part(p.process, '.', 1) as home, split_part(p.process, '.', 2) as name from internal.process p loop
+    execute format('update %I.%I set worker_payload = ''{}'' where tenant_id = $1 and worker_payload <> ''{}''',
+      v_process.home, v_process.name || '_attempt_succeeded') using v_tenant_id;
+    execute format('update %I.%I set error_message = ''anonymized'' where tenant_id = $1',
+      v_process.home, v_process.name || '_attempt_failed') using v_tenant_id;
+  end loop;
+  insert into accounts.account_flag (tenant_id, flag, created_at) values (v_tenant_id, 'anonymized', internal.clock())
+  on conflict do nothing;
+  return jsonb_build_object('status', 'succeeded', 'payload', jsonb_build_object(
+    'removed', v_removed, 'overwritten', v_overwritten, 'contents_sha256', v_contents));
+end;
+$$;

@@ -1,0 +1,14 @@
+-- How many attempts of this task there are since it was started, or started again by a person. Raises PS012.
+create or replace function accounts.count_account_anonymization_attempts(_account_anonymization_task_id bigint)
+returns integer
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select count(*)::integer
+  from accounts.account_anonymization_task t
+  join accounts.account_anonymization_attempt a using (account_anonymization_task_id)
+  where t.tenant_id = internal.require_tenant() and t.account_anonymization_task_id = _account_anonymization_task_id
+    and a.account_anonymization_attempt_id > t.restarted_after;
+$$;

@@ -1,0 +1,11 @@
+-- The failures of each task, one a failed attempt. Row security shows the transaction's tenant only.
+create or replace view accounts.account_deletion_task_failed as
+select
+  a.account_deletion_task_id,
+  a.account_deletion_attempt_id,
+  f.tenant_id,
+  f.error_message,
+  f.retriable,
+  f.created_at
+from accounts.account_deletion_attempt_failed f
+join accounts.account_deletion_attempt a using (account_deletion_attempt_id);

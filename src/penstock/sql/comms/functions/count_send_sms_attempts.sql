@@ -1,0 +1,14 @@
+-- How many attempts of this task there are since it was started, or started again by a person. Raises PS012.
+create or replace function comms.count_send_sms_attempts(_send_sms_task_id bigint)
+returns integer
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select count(*)::integer
+  from comms.send_sms_task t
+  join comms.send_sms_attempt a using (send_sms_task_id)
+  where t.tenant_id = internal.require_tenant() and t.send_sms_task_id = _send_sms_task_id
+    and a.send_sms_attempt_id > t.restarted_after;
+$$;

@@ -1,0 +1,82 @@
+-- Decides what comes next for one message: nothing more, another attempt, or another look later.
+-- Locks: the task's row, so that two runs at once come one after the other; then the open root's. Raises PS012, PS017.
+create or replace function comms.send_email_supervisor(_payload jsonb)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_process constant text := 'comms.send_email';
+  v_task_id bigint := internal.payload_id(_payload, 'send_email_task_id');
+  v_task comms.send_email_task;
+  v_attempt comms.send_email_attempt;
+  v_channel_payload jsonb;
+  v_failures integer;
+  v_failed_at timestamptz;
+begin
+  -- Input
+  if v_task_id is null then
+    return internal.refusal('missing_send_email_task_id', 'send_email_task_id must be the number of a task');
+  end if;
+  select * into v_task from comms.send_email_task t
+  where t.tenant_id = internal.require_tenant() and t.send_email_task_id = v_task_id
+  for update;
+  if not found then
+    return internal.refusal('send_email_task_not_found', format('there is no send_email task %s', v_task_id));
+  end if;
+  if not internal.is_current_check(v_process, v_task_id, _payload) then
+    return internal.progress('overtaken');
+  end if;
+  select * into v_attempt from comms.send_email_attempt a
+  where a.send_email_task_id = v_task_id and a.send_email_attempt_id > v_task.restarted_after
+  order by a.send_email_attempt_id desc limit 1;
+  if comms.count_send_email_attempts(v_task_id) > comms.count_send_email_failed_attempts(v_task_id)
+    and not comms.has_send_email_succeeded_attempt(v_task_id)
+    and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
+  then
+    perform comms.record_email_failure(jsonb_build_object(
+      'original_payload', jsonb_build_object('send_email_attempt_id', v_attempt.send_email_attempt_id),
+      'error', 'its task ended and nobody said how'));
+  end if;
+  v_failures := comms.count_send_email_failed_attempts(v_task_id);
+
+  -- Compute
+  if comms.has_send_email_succeeded_attempt(v_task_id) then
+    perform internal.end_process(v_process, v_task_id);
+    return internal.progress('done');
+  end if;
+  if comms.is_send_email_stuck(v_task.email_message_id) then
+    perform internal.end_process(v_process, v_task_id);
+    return jsonb_build_object(
+      'status', case when v_failures >= internal.max_attempts() then 'max_attempts_reached' else 'not_retriable' end);
+  end if;
+  if comms.count_send_email_attempts(v_task_id) > v_failures then
+    return internal.progress('waiting', jsonb_build_object(
+      'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(v_attempt.created_at))));
+  end if;
+  select f.created_at into v_failed_at
+  from comms.send_email_attempt_failed f where f.send_email_attempt_id = v_attempt.send_email_attempt_id;
+  if v_failed_at + internal.backoff(v_failures) > internal.clock() then
+    return internal.progress('backing_off', jsonb_build_object(
+      'next_check_at', internal.next_check(v_process, v_task_id, v_failed_at + internal.backoff(v_failures))));
+  end if;
+
+  -- Output
+  v_attempt.send_email_attempt_id :=
+    nextval(pg_get_serial_sequence('comms.send_email_attempt', 'send_email_attempt_id'));
+  v_channel_payload := jsonb_build_object(
+    'task_type', 'email',
+    'send_email_attempt_id', v_attempt.send_email_attempt_id,
+    'before_handler', 'comms.get_email_payload',
+    'success_handler', 'comms.record_email_success',
+    'error_handler', 'comms.record_email_failure');
+  insert into comms.send_email_attempt (send_email_attempt_id, tenant_id, send_email_task_id, task_id, created_at)
+  values (
+    v_attempt.send_email_attempt_id, v_task.tenant_id, v_task_id,
+    queues.enqueue('email', v_channel_payload, _tenant_id => v_task.tenant_id), internal.clock());
+  return internal.progress('attempted', jsonb_build_object(
+    'send_email_attempt_id', v_attempt.send_email_attempt_id,
+    'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(internal.clock()))));
+end;
+$$;

@@ -1,0 +1,31 @@
+-- Error handler of `file_delete`: the attempt failed. Writes the fact once, unless it succeeded after all, and wakes the
+-- supervisor. What trying again cannot mend is marked so. Raises PS012.
+create or replace function files.record_file_delete_failure(_payload jsonb)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_attempt_id bigint := internal.payload_id(_payload -> 'original_payload', 'file_deletion_attempt_id');
+  v_attempt files.file_deletion_attempt;
+begin
+  if v_attempt_id is null then
+    return internal.refusal('missing_attempt_id', 'original_payload.file_deletion_attempt_id must be the number of an attempt');
+  end if;
+  select * into v_attempt from files.file_deletion_attempt a
+  where a.tenant_id = internal.require_tenant() and a.file_deletion_attempt_id = v_attempt_id;
+  if not found then
+    return internal.refusal('attempt_not_found', format('there is no file_deletion attempt %s', v_attempt_id));
+  end if;
+  insert into files.file_deletion_attempt_failed (file_deletion_attempt_id, tenant_id, error_message, retriable, created_at)
+  select v_attempt_id, v_attempt.tenant_id, internal.error_of(_payload), internal.is_retriable(_payload), internal.clock()
+  where not exists (
+    select from files.file_deletion_attempt_succeeded s where s.file_deletion_attempt_id = v_attempt_id)
+  on conflict do nothing;
+  if found then
+    perform internal.next_check('files.file_deletion', v_attempt.file_deletion_task_id);
+  end if;
+  return internal.progress('recorded');
+end;
+$$;

@@ -1,0 +1,36 @@
+-- The text that calls a registered business function, made of names from the catalogue and never of what was asked.
+-- Raises PS018 for a name that is malformed, not registered, or that the session's user may not call.
+create or replace function internal.business_call(_function_name text)
+returns text
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_function oid;
+  v_call text;
+begin
+  if _function_name is null or _function_name !~ '^[a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}$' then
+    raise exception using errcode = 'PS018', detail = 'function_name',
+      message = format('%L is no name of a function', left(_function_name, 140)),
+      hint = 'Write schema.function in lower case, as it is registered.';
+  end if;
+  if not exists (select from internal.business_function b where b.function_name = _function_name) then
+    raise exception using errcode = 'PS018', detail = 'function_name',
+      message = format('the function %s is not registered', _function_name),
+      hint = 'Only supervisors and handlers of registered processes are run by name: penstock process list';
+  end if;
+  select p.oid, format('%I.%I', n.nspname, p.proname) into v_function, v_call
+  from pg_proc p
+  join pg_namespace n on n.oid = p.pronamespace
+  where n.nspname = split_part(_function_name, '.', 1) and p.proname = split_part(_function_name, '.', 2)
+    and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and p.prorettype = 'jsonb'::regtype and p.prosecdef;
+  if v_call is null or not has_function_privilege(session_user, v_function, 'execute') then
+    raise exception using errcode = 'PS018', detail = 'function_name',
+      message = format('the function %s is registered but cannot be called', _function_name),
+      hint = 'Bring the database to the schema of this version: penstock migrate';
+  end if;
+  return v_call;
+end;
+$$;

@@ -1,0 +1,41 @@
+-- The one door that removes history: deletes what the queue keeps of a tenant that was stopped, its documents' timeline,
+-- its index, its caches, its keys, its secrets, and the roots of its processes but those that delete it. Rows that
+-- others point at stay, overwritten by accounts.anonymize_account(). Returns how many rows of what went.
+-- Locks: the rows it deletes. Raises PS011 while the tenant is not stopped or a lease of it is open, PS012.
+create or replace function internal.erase_tenant(_tenant_id uuid)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_removed jsonb := '{}';
+  v_table text;
+  v_count bigint;
+begin
+  if _tenant_id is distinct from internal.require_tenant() then
+    raise exception using errcode = 'PS011', detail = 'tenant_id',
+      message = format('tenant %s is not the transaction''s', _tenant_id), hint = 'Erase a tenant in its own transaction.';
+  end if;
+  v_removed := queues.erase_history(_tenant_id);
+  delete from internal.open_root o
+  where o.tenant_id = _tenant_id and o.process not in ('accounts.account_deletion', 'accounts.account_anonymization');
+  perform ingest.drop_vector_index(v.tenant_id, v.model) from ingest.vector_index v where v.tenant_id = _tenant_id;
+  foreach v_table in array array[
+    'ingest.document_event', 'ingest.chunk', 'ingest.chunk_vector', 'ingest.posting', 'ingest.lexeme_count',
+    'ingest.text_statistics', 'ingest.text_move', 'ingest.text_config_used', 'ingest.embedding_cache', 'ingest.sweep',
+    'ingest.vector_index', 'ingest.client_text', 'ingest.client_vector', 'ingest.webhook_seen',
+    'accounts.kept_reply', 'accounts.api_key', 'accounts.usage', 'vault.secret', 'comms.email_attachment']
+  loop
+    -- The tables of vectors are there only where pgvector is.
+    if to_regclass(v_table) is not null then
+      execute format('delete from %s where tenant_id = $1', v_table::regclass) using _tenant_id;
+      get diagnostics v_count = row_count;
+      if v_count > 0 then
+        v_removed := v_removed || jsonb_build_object(split_part(v_table, '.', 2), v_count);
+      end if;
+    end if;
+  end loop;
+  return v_removed;
+end;
+$$;

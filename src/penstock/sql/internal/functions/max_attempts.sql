@@ -1,0 +1,9 @@
+-- How often a process tries before it is stuck.
+create or replace function internal.max_attempts()
+returns integer
+language sql
+immutable
+parallel safe
+as $$
+  select 5;
+$$;

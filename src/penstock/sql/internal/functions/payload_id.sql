@@ -1,0 +1,10 @@
+-- The positive whole number under a key of a payload, or null when it is missing or anything else.
+create or replace function internal.payload_id(_payload jsonb, _key text)
+returns bigint
+language sql
+immutable
+parallel safe
+as $$
+  select case when jsonb_typeof(_payload -> _key) = 'number' and (_payload ->> _key) ~ '^[1-9][0-9]{0,17}$'
+    then (_payload ->> _key)::bigint end;
+$$;

@@ -1,0 +1,9 @@
+-- The envelope of a call that did what it should; `outcome` says in a word what that was.
+create or replace function internal.progress(_outcome text, _payload jsonb default '{}')
+returns jsonb
+language sql
+immutable
+parallel safe
+as $$
+  select jsonb_build_object('status', 'succeeded', 'payload', jsonb_build_object('outcome', _outcome) || _payload);
+$$;

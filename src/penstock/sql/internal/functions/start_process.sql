@@ -1,0 +1,17 @@
+-- Opens a root and enqueues its supervisor in the same transaction. One that is open already stays as it is.
+-- Raises PS012, PS017.
+create or replace function internal.start_process(_process text, _root_id bigint, _at timestamptz default null)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into internal.open_root (process, root_id, tenant_id, check_number, task_id, next_check_at, opened_at)
+  values (_process, _root_id, internal.require_tenant(), 0, 0, internal.clock(), internal.clock())
+  on conflict do nothing;
+  if found then
+    perform internal.next_check(_process, _root_id, _at);
+  end if;
+end;
+$$;

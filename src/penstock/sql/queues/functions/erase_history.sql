@@ -1,0 +1,51 @@
+-- Deletes all that the queue keeps of a stopped tenant but the tasks of the spared queue: tasks, attempts, errors, dead
+-- letters, cancels. Only internal.erase_tenant() calls it; everything else leaves history to retention. Raises PS011
+-- while the tenant is not stopped or a lease of it is open.
+create or replace function queues.erase_history(_tenant_id uuid)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_spared smallint;
+  v_spared_tasks bigint[];
+  v_tasks integer;
+  v_kept integer;
+  v_attempts integer;
+  v_errors integer;
+  v_dead integer;
+begin
+  select s.spared_queue_id into v_spared from queues.stopped_tenant s where s.tenant_id = _tenant_id;
+  if not found then
+    raise exception using errcode = 'PS011', detail = 'tenant_id',
+      message = format('tenant %s is not stopped', _tenant_id), hint = 'Stop its lanes first: queues.stop_tenant().';
+  end if;
+  perform queues.empty_lanes(_tenant_id, v_spared);
+  if exists (
+    select from queues.lease l
+    where l.tenant_id = _tenant_id and (l.lane >> 46)::smallint is distinct from v_spared)
+  then
+    raise exception using errcode = 'PS011', detail = 'tenant_id',
+      message = format('tasks of tenant %s are running', _tenant_id), hint = 'Wait until queues.stop_tenant() says 0.';
+  end if;
+
+  select coalesce(array_agg(t.task_id), '{}') into v_spared_tasks
+  from queues.task t where t.tenant_id = _tenant_id and t.queue_id = v_spared;
+  delete from queues.cancel c
+  using queues.task t
+  where t.task_id = c.task_id and t.tenant_id = _tenant_id and t.queue_id is distinct from v_spared;
+  delete from queues.dead_letter d where d.tenant_id = _tenant_id and d.queue_id is distinct from v_spared;
+  get diagnostics v_dead = row_count;
+  delete from queues.error e where e.tenant_id = _tenant_id and e.task_id <> all (v_spared_tasks);
+  get diagnostics v_errors = row_count;
+  delete from queues.attempt a where a.tenant_id = _tenant_id and a.task_id <> all (v_spared_tasks);
+  get diagnostics v_attempts = row_count;
+  delete from queues.task_kept k where k.tenant_id = _tenant_id and k.queue_id is distinct from v_spared;
+  get diagnostics v_kept = row_count;
+  delete from queues.task t where t.tenant_id = _tenant_id and t.queue_id is distinct from v_spared;
+  get diagnostics v_tasks = row_count;
+  return jsonb_build_object(
+    'tasks', v_tasks + v_kept, 'attempts', v_attempts, 'errors', v_errors, 'dead_letters', v_dead);
+end;
+$$;

@@ -1,0 +1,25 @@
+-- A task of a channel that ends dead, quarantined or cancelled has its error handler run, by a task enqueued here, in
+-- the transaction that ends it: nobody waits for an answer that cannot come. Others, and those of a tenant that was
+-- stopped, just end.
+create or replace function queues.note_bad_end(_task_id bigint, _error text)
+returns void
+language sql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select queues.enqueue(
+    _task_type => 'db_function',
+    _payload => jsonb_build_object(
+      'task_type', 'db_function',
+      'db_function', t.payload -> 'error_handler',
+      'original_payload', t.payload,
+      'error', _error,
+      'retriable', true),
+    _queue => q.queue_name,
+    _tenant_id => t.tenant_id)
+  from queues.find_task(_task_id) t
+  join queues.queue q using (queue_id)
+  where jsonb_typeof(t.payload -> 'error_handler') = 'string'
+    and not exists (select from queues.stopped_tenant s
+      where s.tenant_id = t.tenant_id and s.spared_queue_id is distinct from t.queue_id);
+$$;

@@ -1,0 +1,19 @@
+"""A run of no task, for channels that only ask whose it is."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+from penstock.db import Connection
+from penstock.model import TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class NoRun:
+    tenant_id: UUID | None = field(default_factory=uuid4)
+    task_id: TaskId = field(default=TaskId(0))
+
+    def transaction(self) -> AbstractAsyncContextManager[Connection]:
+        raise AssertionError("a channel writes nothing itself")

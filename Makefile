@@ -51,8 +51,9 @@ format: $(READY) ## rewrite the code in the house format
 	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .
 	@$(BIN)/python -m ruff format .
 
-bench: $(BENCH_READY) ## measure the queue and the documents beside their peers
-	@$(BIN)/python -m bench; queue=$$?; $(BIN)/python -m bench documents && exit $$queue
+bench: $(BENCH_READY) ## measure the queue, the documents and the messages beside their peers
+	@$(BIN)/python -m bench; queue=$$?; $(BIN)/python -m bench documents; documents=$$?; \
+	  $(BIN)/python -m bench messages && exit $$((queue + documents))
 
 bench-documents: $(BENCH_READY) ## measure the documents only
 	@$(BIN)/python -m bench documents

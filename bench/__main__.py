@@ -122,7 +122,7 @@ async def describe(room: Room, names: Sequence[str]) -> Mapping[str, object]:
 
 
 def main() -> int:
-    """`python -m bench documents …` and `python -m bench search …` have options of their own."""
+    """`python -m bench documents …`, `search …` and `messages …` have options of their own."""
     if sys.argv[1:2] == ["documents"]:
         from bench.documents.__main__ import main as measure_documents
 
@@ -131,6 +131,10 @@ def main() -> int:
         from bench.search.__main__ import main as measure_search
 
         return measure_search(sys.argv[2:])
+    if sys.argv[1:2] == ["messages"]:
+        from bench.messages.__main__ import main as measure_messages
+
+        return measure_messages(sys.argv[2:])
     return asyncio.run(run(arguments()))
 
 

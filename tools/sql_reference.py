@@ -20,13 +20,18 @@ SCHEMAS = {
     "ingest": "Documents, ingestions, their timeline, sources, the index and search",
     "files": "Blobs",
     "vault": "Sealed secrets",
+    "comms": "Messages and the processes that send them",
+    "api": "What a client asks for as a whole",
+    "internal": "The runner of business functions",
     "keeping": "The few functions that see every tenant",
 }
 ROLES = ("penstock_api", "worker_service_user", "service_role", "penstock_reader")
-INTRO = """# SQL reference: documents
+INTRO = """# SQL reference: documents and processes
 
-Every function of the schemas `accounts`, `ingest`, `files`, `vault` and `keeping` that a login may call; the
-queue's are in [the other reference](sql.md). Written by `tools/sql_reference.py` from the SQL itself.
+Every function of the schemas `accounts`, `ingest`, `files`, `vault`, `comms`, `api`, `internal` and `keeping` that a
+login may call; the queue's are in [the other reference](sql.md). Written by `tools/sql_reference.py` from the SQL itself.
+Supervisors and handlers, which workers call by name through `internal.run_function`, are explained in
+[Processes](../guides/processes.md).
 
 All but those in `keeping` work for the transaction's tenant. Set it first, for the transaction and never for
 the session:
@@ -56,11 +61,17 @@ def granted() -> dict[str, set[str]]:
         for part in sum_.split(" || "):
             for function in named.get(part) or re.findall(r"'(\w+\.\w+)'", part):
                 callers[function].add(role)
-    index = (SQL / "security" / "index.sql").read_text()
-    for functions, roles in re.findall(r"grant execute on function(.*?)\bto ([^;]+);", index, re.DOTALL):
-        for function in re.findall(r"(\w+\.\w+)", functions):
-            callers[function] |= {role for role in re.findall(r"\w+", roles) if role in ROLES}
-    return {function: roles for function, roles in callers.items() if roles}
+    for path in sorted((SQL / "security").glob("*.sql")):
+        text = path.read_text()
+        for functions, roles in re.findall(r"grant execute on function\s(.*?)\bto ([^;]+);", text, re.DOTALL):
+            for function in re.findall(r"(\w+\.\w+)", functions):
+                callers[function] |= {role for role in re.findall(r"\w+", roles) if role in ROLES}
+        for functions in re.findall(r"internal\.register_process\((.*?)\);", text, re.DOTALL):
+            for function in re.findall(r'": "(\w+\.\w+)"', functions):
+                callers[function].add("worker_service_user")
+    return {
+        function: roles for function, roles in callers.items() if roles and function.split(".")[0] in SCHEMAS
+    }
 
 
 def page() -> str:

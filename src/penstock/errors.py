@@ -162,6 +162,13 @@ class FunctionRefused(Refused):
     default_remedy = "Register the process it belongs to, or correct the name"
 
 
+class AnswerRefused(Refused):
+    """A business function answered what its caller cannot take: no envelope, or no success."""
+
+    sqlstate = "PS019"
+    default_remedy = "Mend the function; the processes guide says what it answers"
+
+
 REFUSALS: dict[str, type[Refused]] = {
     state: refusal for refusal in Refused.__subclasses__() if (state := refusal.sqlstate) is not None
 }

@@ -43,6 +43,18 @@ EXPLAINED = "document_id status reason_code error_message searchable task_id ope
 INGESTED = "path document_id parent_document_id status created reason_code error_message"
 MODEL = "name model dimensions max_tokens is_remote is_ready remedy"
 LETTER = "task_id task_type queue reason attempts losses error_code error_message fingerprint died_at"
+LISTED_PROCESS = (
+    "id process root_id tenant_id tenant state attempts failed_attempts created_at ended_at next_check_at"
+    " swept error_message"
+)
+PROCESS = (
+    "id process root_id channel tenant_id tenant about state created_at opened_at next_check_at late_seconds"
+    " supervisor_task_id supervisor_task_state swept max_attempts attempts timeline"
+)
+PROCESS_ATTEMPT = (
+    "number attempt_id task_id task_state started_at outcome ended_at error_message retriable before_restart"
+)
+MOMENT = "at event attempt task_id task_state message"
 
 
 def keys(text: str) -> set[str]:
@@ -170,6 +182,11 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     assert set(again[0]) == keys("document_id result error task_id")
     gone = mill("document", "delete", document_id, "--yes", "--json").json["documents"]
     assert set(gone[0]) == keys("document_id result error deleted")
+    (removal,) = mill("process", "list", "--json").json["processes"]
+    assert set(removal) == keys(LISTED_PROCESS)
+    process = mill("process", "show", removal["id"], "--json").json
+    assert set(process) == keys(PROCESS)
+    assert all(set(moment) == keys(MOMENT) for moment in process["timeline"])
     assert set(mill("project", "list", "--json").json["projects"][0]) == keys(PROJECT)
     assert set(mill("project", "reindex", "--estimate", "--json").json) == keys(ESTIMATE)
     assert set(mill("project", "reindex", "--json").json) == keys("task_id waited project")
@@ -195,6 +212,9 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
         (["explain", "first"], 2, "usage", "DOCUMENT|TASK"),
         (["search", " "], 2, "usage", "QUERY"),
         (["tenant", "create", "No Such"], 1, "invalid_argument", "slug"),
+        (["process", "show", "comms.send_email/9"], 1, "not_found", "id"),
+        (["process", "list", "--process", "nothing"], 1, "not_found", "process"),
+        (["process", "retry", "first"], 2, "usage", "ID"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -211,6 +231,9 @@ def test_an_error_is_a_document_on_stderr(
 
 def test_the_reference_names_every_command_and_key() -> None:
     text = Path(__file__).parents[2].joinpath("docs/reference/cli.md").read_text()
-    lists = (STATS, SHOWN, LETTER, DOCUMENT, TENANT, KEY, PROJECT, HIT, ESTIMATE, EXPLAINED, INGESTED, MODEL)
+    lists = (
+        *(STATS, SHOWN, LETTER, DOCUMENT, TENANT, KEY, PROJECT, HIT, ESTIMATE, EXPLAINED, INGESTED, MODEL),
+        *(LISTED_PROCESS, PROCESS, PROCESS_ATTEMPT, MOMENT),
+    )
     for word in (*COMMANDS, *(key for each in lists for key in keys(each))):
         assert word in text, word

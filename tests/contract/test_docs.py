@@ -192,7 +192,7 @@ def test_the_reference_of_documents_is_what_the_sql_says() -> None:
 
 def test_every_function_for_documents_says_which_errors_it_raises() -> None:
     silent = []
-    for schema in ("accounts", "files", "ingest", "vault", "keeping"):
+    for schema in ("accounts", "api", "comms", "files", "ingest", "vault", "keeping"):
         for file in sorted((SQL / schema / "functions").glob("*.sql")):
             text = file.read_text(encoding="utf-8")
             head = re.match(r"(?:--[^\n]*\n)+", text)

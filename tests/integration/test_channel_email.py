@@ -147,8 +147,8 @@ async def test_text_html_and_attachments_come_out_as_they_went_in() -> None:
         text, html = message.get_body(("plain",)), message.get_body(("html",))
         assert text is not None
         assert html is not None
-        assert text.get_content() == "Grüße\n" + "x" * 2_000 + "\n"
-        assert html.get_content() == "<p>Grüße</p>\n"
+        assert text.get_content().splitlines() == ["Grüße", "x" * 2_000]
+        assert html.get_content().splitlines() == ["<p>Grüße</p>"]
         parts = list(message.iter_attachments())
         assert [part.get_filename() for part in parts] == ["plän.pdf", "old.eml", "what"]
         assert [part.get_content_type() for part in parts] == [

@@ -21,6 +21,7 @@ def test_a_fresh_database_is_healthy(penstock: CommandLine) -> None:
     assert {check["status"] for check in checks.values()} == {"ok"}
     assert set(checks) == {
         *("reachable", "version", "migrations", "role", "workers", "queues", "dead letters", "promises"),
+        "processes",
         *("dead tuples", "horizon", "autovacuum", "notifications", "partitions"),
         "blobs",
         "vault",

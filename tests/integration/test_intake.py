@@ -252,16 +252,17 @@ async def test_replaced_content_keeps_the_id_and_the_old_blob_goes_later(
         same = await here.intake.replace(here.acme, first.document_id, pieces(b"two"))
         assert (same.status, len(here.blobs.written)) == (IngestionStatus.QUEUED, 2)
 
-        async def replaced() -> list[str]:
+        async def started() -> int:
             async with here.tenants.everyone() as conn:
-                return [
-                    row["blob_path"] for row in await conn.fetch("select * from keeping.replaced_blobs()")
-                ]
+                count: int = await conn.fetchval("select keeping.start_file_deletions()")
+                return count
 
-        assert await replaced() == []
+        assert await started() == 0
         await here.admin.execute("update files.file set deleted_at = now() - interval '61 minutes'"
                                  " where deleted_at is not null")  # fmt: skip
-        assert await replaced() == [old]
+        assert (await started(), await started()) == (1, 0)
+        removing = "select f.blob_path from files.file_deletion_task t join files.file f using (file_id)"
+        assert await here.admin.fetchval(removing) == old
         assert await here.unknown_blobs() == set()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID, uuid4
 
 from penstock.db import Connection
@@ -14,6 +15,9 @@ from penstock.model import TaskId
 class NoRun:
     tenant_id: UUID | None = field(default_factory=uuid4)
     task_id: TaskId = field(default=TaskId(0))
+
+    async def complete_by(self, statement: str, *arguments: object) -> Any:
+        raise AssertionError("a channel writes nothing itself")
 
     def transaction(self) -> AbstractAsyncContextManager[Connection]:
         raise AssertionError("a channel writes nothing itself")

@@ -16,6 +16,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
     text = "probe"
     ids = {
         "_tenant_id": theirs.tenant.tenant_id,
+        "_account_id": theirs.tenant.tenant_id,
         "_document_id": theirs.document_id,
         "_document_ids": [theirs.document_id],
         "_parent_document_id": theirs.document_id,
@@ -169,4 +170,25 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_burst": 10,
         "_amount": 1,
     }
-    return ids | search | documents | queue
+    processes = {
+        "_email_message_id": theirs.email_message_id,
+        "_sms_message_id": theirs.sms_message_id,
+        "function_name": "comms.get_email_payload",
+        "_function_name": "comms.get_email_payload",
+        "payload": "{}",
+        "_backup_retention": timedelta(days=1),
+        "_receipt_token_sha256": theirs.hash("token"),
+        "_to_addresses": ["probe@example.org"],
+        "_cc_addresses": ["probe@example.org"],
+        "_bcc_addresses": ["probe@example.org"],
+        "_from_address": "probe@example.org",
+        "_reply_to": "probe@example.org",
+        "_subject": text,
+        "_body_text": text,
+        "_body_html": text,
+        "_attachments": "[]",
+        "_to_number": "+4930123456",
+        "_from_number": "+4930123456",
+        "comms.create_sms_message._body": text,
+    }
+    return ids | search | documents | queue | processes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import struct
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,15 +19,24 @@ from penstock.model import uuid7
 from tests.plugins.database import Database
 from tests.sql.document_calls import DocumentCalls, Run, Tenant, call, document_calls, tenant_transaction
 
-SCHEMAS = ("accounts", "files", "ingest", "vault")
+OWNERS = ("penstock_owner", "penstock_queue", "penstock_keeper")
 QUEUE = "probe"
 DIMENSIONS = 4
+
+SCHEMAS_OF = """
+select n.nspname::text as name
+from pg_namespace n join pg_roles r on r.oid = n.nspowner
+where r.rolname = any ($1)
+order by 1
+"""
 
 TENANT_TABLES = """
 select c.oid::regclass::text as name
 from pg_class c
 join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
-where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p') and not c.relispartition
+join pg_namespace n on n.oid = c.relnamespace
+join pg_roles r on r.oid = n.nspowner
+where r.rolname = any ($1) and c.relkind in ('r', 'p') and not c.relispartition
 order by 1
 """
 
@@ -39,10 +50,14 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now())
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A tenant, the beginning of all its marks, and ids of what it owns."""
+    """A tenant, the beginning of all its marks, and ids of what it owns.
+
+    `number` is every number in the rows that no call makes: they point at each other and at nobody else's.
+    """
 
     tenant: Tenant
     prefix: str
+    number: int
     project: str
     project_id: UUID
     key_id: UUID
@@ -53,6 +68,8 @@ class Filled:
     generation: int
     ingestion_id: UUID
     file_id: UUID
+    email_message_id: int
+    sms_message_id: int
     task_id: int
     dead_task_id: int
     worker_id: int
@@ -70,8 +87,21 @@ class Filled:
         return set(re.findall(rf"{self.prefix}\w*", text)) | ({hexadecimal} if hexadecimal in text else set())
 
 
-async def tenant_tables(admin: Connection, *schemas: str) -> list[str]:
-    return [row["name"] for row in await admin.fetch(TENANT_TABLES, list(schemas or SCHEMAS))]
+async def house(admin: Connection) -> list[str]:
+    """Every schema of Penstock."""
+    return [row["name"] for row in await admin.fetch(SCHEMAS_OF, list(OWNERS))]
+
+
+async def tenant_schemas(admin: Connection) -> list[str]:
+    """The schemas whose tables all belong to tenants; `internal` holds the machinery beside."""
+    owned = [row["name"] for row in await admin.fetch(SCHEMAS_OF, ["penstock_owner"])]
+    return [name for name in owned if name != "internal"]
+
+
+async def tenant_tables(admin: Connection, *, queues: bool = False) -> list[str]:
+    """The tables with a tenant_id, those of the queue only when asked for."""
+    owners = ["penstock_owner", "penstock_queue"] if queues else ["penstock_owner"]
+    return [row["name"] for row in await admin.fetch(TENANT_TABLES, owners)]
 
 
 @asynccontextmanager
@@ -79,7 +109,7 @@ async def two_tenants(database: Database) -> AsyncIterator[tuple[DocumentCalls, 
     """Ours and theirs, filled alike."""
     async with document_calls(database) as calls:
         await call(calls.runtime, "queues.put_task_type", "job", queue=QUEUE)
-        ours, theirs = await fill(calls, "canarya"), await fill(calls, "canaryb")
+        ours, theirs = await fill(calls, "canarya", 1001), await fill(calls, "canaryb", 1002)
         for number in range(2):
             await call(calls.runtime, "keeping.refresh_statistics", 10)
             await call(calls.runtime, "keeping.tend_vector_indexes", 0)
@@ -97,7 +127,7 @@ async def another(calls: DocumentCalls, filled: Filled) -> Run:
     return await calls.begin(filled.tenant, document)
 
 
-async def fill(calls: DocumentCalls, prefix: str) -> Filled:
+async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
     def mark(field: str) -> str:
         return prefix + field
 
@@ -148,11 +178,13 @@ async def fill(calls: DocumentCalls, prefix: str) -> Filled:
             f'{{"fact": "{mark("fact")}"}}', halves(), mark("embedder"),
         )  # fmt: skip
 
+    email, sms = await fill_processes(calls, prefix, tenant)
     worker_id, lease_id, task_id, dead = await fill_queue(calls, prefix, tenant)
     file_id = await calls.admin.fetchval("select file_id from files.file where document_id = $1", document_id)
     return Filled(
         tenant=tenant,
         prefix=prefix,
+        number=number,
         project=mark("project"),
         project_id=project_id,
         key_id=key_id,
@@ -163,6 +195,8 @@ async def fill(calls: DocumentCalls, prefix: str) -> Filled:
         generation=run.generation,
         ingestion_id=UUID(taken["ingestion_id"]),
         file_id=file_id,
+        email_message_id=email,
+        sms_message_id=sms,
         task_id=task_id,
         dead_task_id=dead,
         worker_id=worker_id,
@@ -193,6 +227,75 @@ async def stage(calls: DocumentCalls, prefix: str, tenant: Tenant, run: Run) -> 
         [vector()],
     )
     await calls.of(tenant, "ingest.keep_embeddings", model, [digest], [halves()], [3])
+
+
+async def fill_processes(calls: DocumentCalls, prefix: str, tenant: Tenant) -> tuple[int, int]:
+    """Of each process that reaches outside one that failed and one that succeeded; ids of the messages."""
+    for succeeds in (False, True):
+        email = await calls.of(
+            tenant,
+            "comms.create_email_message",
+            [f"{prefix}to@example.org"],
+            prefix + "subject",
+            prefix + "body",
+            attachments=json.dumps(
+                [{"filename": prefix + "attached", "content_base64": b64encode(prefix.encode()).decode()}]
+            ),
+        )
+        sms = await calls.of(tenant, "comms.create_sms_message", "+4930123456", prefix + "body")
+        document = await calls.document(tenant, f"{prefix}removed {succeeds}".encode())
+        await calls.of(tenant, "ingest.delete_document", document)
+        file_id = await calls.admin.fetchval(
+            "select file_id from files.file where document_id = $1", document
+        )
+        for process, kickoff, subject in (
+            ("comms.send_email", "comms.kickoff_send_email", email),
+            ("comms.send_sms", "comms.kickoff_send_sms", sms),
+            ("files.file_deletion", "files.kickoff_file_deletion", file_id),
+        ):
+            ((_, root_id),) = await calls.rows(tenant, kickoff, subject)
+            await attempt(calls, tenant, process, root_id, prefix, succeeds=succeeds)
+    return email, sms
+
+
+async def attempt(
+    calls: DocumentCalls, tenant: Tenant, process: str, root_id: int, prefix: str, *, succeeds: bool
+) -> None:
+    """Have the supervisor attempt, and tell the handler how that went."""
+    parts = {
+        row["part"]: row["function_name"]
+        for row in await calls.admin.fetch(
+            "select part, function_name from internal.business_function where process = $1", process
+        )
+    }
+    name = process.split(".")[1]
+    decided = await calls.of(
+        tenant, "internal.run_function", parts["supervisor"], {f"{name}_task_id": root_id}
+    )
+    assert decided["payload"]["outcome"] == "attempted", decided
+    told: dict[str, object] = {
+        "original_payload": {f"{name}_attempt_id": decided["payload"][f"{name}_attempt_id"]}
+    }
+    if succeeds:
+        told["worker_payload"] = {"response": prefix + "response"}
+    else:
+        told["error"] = prefix + "failure"
+    handler = parts["success_handler" if succeeds else "error_handler"]
+    recorded = await calls.of(tenant, "internal.run_function", handler, told)
+    assert recorded["status"] == "succeeded", recorded
+
+
+async def process_ids(admin: Connection, filled: Filled) -> dict[str, int]:
+    """The numbers of a task and an attempt of every process, by the names payloads carry them under."""
+    ids = {}
+    for row in await admin.fetch("select process from internal.process"):
+        schema, name = row["process"].split(".")
+        for kind in ("task", "attempt"):
+            ids[f"{name}_{kind}_id"] = await admin.fetchval(
+                f"select min({name}_{kind}_id) from {schema}.{name}_{kind} where tenant_id = $1",
+                filled.tenant.tenant_id,
+            )
+    return ids
 
 
 async def fill_queue(calls: DocumentCalls, prefix: str, tenant: Tenant) -> tuple[int, int, int, int]:
@@ -267,15 +370,24 @@ def _literal(filled: Filled, name: str, type_: str) -> str:
         "tenant_id": filled.tenant.tenant_id,
         "project_id": filled.project_id,
         "document_id": filled.document_id,
+        "flag": "deleted",
     }
     if name in known:
         return f"'{known[name]}'"
-    samples = {"uuid": str(uuid7()), "text": filled.mark(name.replace("_", "")), "bytea": "x", "jsonb": "{}"}
+    mark = filled.mark(name.replace("_", ""))
+    samples = {
+        "uuid": str(uuid7()),
+        "text": mark,
+        "bytea": "x",
+        "jsonb": f'{{"note": "{mark}"}}',
+        "boolean": "true",
+        "interval": "1 day",
+    }
     if type_ in samples:
         return f"'{samples[type_]}'"
     if type_.startswith(("timestamp", "date")):
         return "now()"
-    return "'{}'" if type_.endswith("[]") else "1"
+    return "'{}'" if type_.endswith("[]") else str(filled.number)
 
 
 def vector() -> str:

@@ -1,9 +1,10 @@
-"""Row security, owners and grants of every schema, read from the catalogue."""
+"""Row security and the grants on tables of every schema, read from the catalogue."""
 
 from __future__ import annotations
 
 from tests.plugins.database import Database
-from tests.security.tenants_filled import SCHEMAS, two_tenants
+from tests.security.tenants_filled import tenant_schemas, tenant_tables, two_tenants
+from tests.sql.document_calls import tenant_transaction
 
 ROLES = [
     "penstock_api",
@@ -13,7 +14,6 @@ ROLES = [
     "penstock_runtime",
     "penstock_operator",
 ]
-HOUSE = [*SCHEMAS, "queues", "internal", "keeping"]
 
 
 async def test_every_table_of_a_tenant_forces_row_security_with_both_policies(database: Database) -> None:
@@ -34,13 +34,15 @@ async def test_every_table_of_a_tenant_forces_row_security_with_both_policies(da
                   || ' ' || pg_get_expr(p.polwithcheck, p.polrelid)
                 from pg_policy p where p.polrelid = c.oid order by p.polname) as policies
             from pg_class c
-            where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p')
+            where c.relkind in ('r', 'p')
+              and (c.relnamespace::regnamespace::text = any ($1) or c.oid::regclass::text = any ($2))
             order by 1
             """,
-            list(SCHEMAS),
+            await tenant_schemas(calls.admin),
+            await tenant_tables(calls.admin),
         )
     own = "(tenant_id = ( SELECT internal.tenant_id() AS tenant_id))"
-    assert len(tables) > 20
+    assert len(tables) > 40
     for table in tables:
         assert table["has_tenant"], f"{table['name']} has no tenant_id"
         assert (table["relrowsecurity"], table["relforcerowsecurity"]) == (True, True), table["name"]
@@ -51,7 +53,9 @@ async def test_every_table_of_a_tenant_forces_row_security_with_both_policies(da
 
 
 async def test_nobody_but_the_keeper_has_a_right_on_a_table_of_a_tenant(database: Database) -> None:
+    """Views of facts are for operators to read, and nothing else."""
     async with two_tenants(database) as (calls, _, _):
+        schemas = [*await tenant_schemas(calls.admin), "internal"]
         granted = await calls.admin.fetch(
             """
             select c.oid::regclass::text, coalesce(r.rolname, 'public'), a.privilege_type
@@ -59,66 +63,49 @@ async def test_nobody_but_the_keeper_has_a_right_on_a_table_of_a_tenant(database
             cross join lateral aclexplode(c.relacl) a
             left join pg_roles r on r.oid = a.grantee
             where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p', 'v', 'm', 'S')
+              and c.relname <> 'test_clock'
               and a.grantee <> c.relowner and r.rolname is distinct from 'penstock_keeper'
+              and (c.relkind, r.rolname, a.privilege_type) is distinct from ('v', 'service_role', 'SELECT')
             """,
-            list(SCHEMAS),
+            schemas,
         )
         assert granted == []
         for role in ROLES:
+            reads_views = role in ("service_role", "penstock_operator")
             open_tables = await calls.admin.fetch(
                 """
                 select c.oid::regclass::text from pg_class c
-                where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p', 'v', 'm')
-                  and has_table_privilege($2, c.oid,
+                where c.relnamespace::regnamespace::text = any ($1) and c.relname <> 'test_clock'
+                  and c.relkind = any ($3) and has_table_privilege($2, c.oid,
                     'select, insert, update, delete, truncate, references, trigger')
                 """,
-                list(SCHEMAS),
+                schemas,
                 role,
+                [b"r", b"p", b"m"] if reads_views else [b"r", b"p", b"m", b"v"],
             )
             assert open_tables == [], role
 
 
-async def test_every_definer_function_has_a_pinned_path_and_a_bound_owner(database: Database) -> None:
-    async with database.connect("admin") as admin:
-        functions = await admin.fetch(
-            """
-            select p.oid::regprocedure::text as name, r.rolname, r.rolsuper, r.rolbypassrls, r.rolcanlogin,
-              p.prosecdef, n.nspname, coalesce(p.proconfig, '{}') as settings
-            from pg_proc p
-            join pg_namespace n on n.oid = p.pronamespace
-            join pg_roles r on r.oid = p.proowner
-            where n.nspname = any ($1)
-            """,
-            HOUSE,
-        )
-    assert len(functions) > 150
-    for function in functions:
-        name = function["name"]
-        assert not any(function[right] for right in ("rolsuper", "rolbypassrls", "rolcanlogin")), name
-        assert (function["rolname"] == "penstock_keeper") == (function["nspname"] == "keeping"), name
-        if function["prosecdef"]:
-            paths = {"search_path=pg_catalog, pg_temp", 'search_path=""'}
-            assert paths & set(function["settings"]), name
-
-
-async def test_no_function_or_schema_is_open_to_everybody(database: Database) -> None:
-    async with database.connect("admin") as admin:
-        assert await admin.fetch(
-            """
-            select p.oid::regprocedure::text
-            from pg_proc p
-            cross join lateral aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-            where p.pronamespace::regnamespace::text = any ($1) and a.grantee = 0
-            """,
-            HOUSE,
-        ) == []  # fmt: skip
-        assert await admin.fetch(
-            """
-            select n.nspname from pg_namespace n cross join lateral aclexplode(n.nspacl) a
-            where n.nspname = any ($1) and a.grantee = 0
-            """,
-            HOUSE,
-        ) == []  # fmt: skip
+async def test_a_view_shows_an_operator_the_transactions_tenant_and_nobody_elses(database: Database) -> None:
+    async with two_tenants(database) as (calls, ours, theirs):
+        views = [
+            row["name"]
+            for row in await calls.admin.fetch(
+                """
+                select c.oid::regclass::text as name from pg_class c
+                where c.relnamespace::regnamespace::text = any ($1) and c.relkind = 'v'
+                """,
+                await tenant_schemas(calls.admin),
+            )
+        ]
+        assert len(views) >= 7
+        for view in views:
+            whose = f"select distinct tenant_id from {view}"
+            assert await calls.operator.fetch(whose) == [], view
+            for filled in (ours, theirs):
+                async with tenant_transaction(calls.operator, filled.tenant):
+                    shown = [row["tenant_id"] for row in await calls.operator.fetch(whose)]
+                assert shown == [filled.tenant.tenant_id], view
 
 
 async def test_no_login_is_a_member_of_an_owner(database: Database) -> None:

@@ -20,7 +20,6 @@ CODE = "parse1.chunk1"
 
 TASK_TYPES: dict[str, dict[str, object]] = {
     "ingest-document": {"max_attempts": 3, "on_duplicate": "coalesce"},
-    "delete-document": {"max_attempts": 3},
     "reindex-project": {"max_attempts": 1, "on_duplicate": "coalesce"},
     "deliver-webhook": {},
 }

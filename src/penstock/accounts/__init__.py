@@ -1,16 +1,30 @@
-"""Tenants, their projects, their keys, and what embedding costs them."""
+"""Tenants, their projects, their keys, what embedding costs them, and their deletion."""
 
 from penstock.accounts.accounts import Accounts
 from penstock.accounts.completion_webhook import CompletionWebhook, CompletionWebhooks
+from penstock.accounts.deletions import AccountDeletions
 from penstock.accounts.replies import KeptReplies, Reply
-from penstock.accounts.rows import ApiKey, Caller, NewKey, Project, Scope, Tenant, Usage
+from penstock.accounts.rows import (
+    ApiKey,
+    Caller,
+    Deletion,
+    DeletionRequested,
+    NewKey,
+    Project,
+    Scope,
+    Tenant,
+    Usage,
+)
 
 __all__ = [
+    "AccountDeletions",
     "Accounts",
     "ApiKey",
     "Caller",
     "CompletionWebhook",
     "CompletionWebhooks",
+    "Deletion",
+    "DeletionRequested",
     "KeptReplies",
     "NewKey",
     "Project",

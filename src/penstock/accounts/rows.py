@@ -1,11 +1,14 @@
-"""Rows of tenants, projects and keys as the database answers them."""
+"""Rows of tenants, projects, keys and deletions as the database answers them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from penstock.model import KeyId, ProjectId, TenantId
 
@@ -85,3 +88,38 @@ class Usage(Row):
     texts: int
     reused: int
     """Texts whose embedding was there already: calls saved."""
+
+
+class DeletionRequested(Row):
+    """An account's deletion is under way; from the request on its keys open nothing."""
+
+    account_id: TenantId
+    account_deletion_task_id: int
+    receipt_token: str | None = Field(repr=False)
+    """Shown once; None when the deletion was requested before, whose token stays good."""
+
+
+class Deletion(Row):
+    """How far the deletion of an account is, and its receipt once there is one."""
+
+    account_id: TenantId
+    account_deletion_task_id: int
+    status: Literal["running", "failed", "succeeded"]
+    error: str | None
+    """Which part is stuck, when it failed; requesting the deletion again starts it again."""
+    requested_at: datetime
+    files_left: int
+    flags: list[str]
+    receipt: dict[str, JsonValue] | None
+    """What was removed and overwritten, counted, the times, and until when backups hold it."""
+    receipt_sha256: str | None
+
+    @property
+    def receipt_is_unchanged(self) -> bool:
+        """Whether the receipt is the one that was written, by its hash."""
+        return self.receipt is not None and hash_of_receipt(self.receipt) == self.receipt_sha256
+
+
+def hash_of_receipt(receipt: Mapping[str, JsonValue]) -> str:
+    """SHA-256 over its JSON as Postgres writes it: keys in order, a space after each comma and colon."""
+    return hashlib.sha256(json.dumps(receipt, ensure_ascii=False).encode()).hexdigest()

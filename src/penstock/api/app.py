@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from penstock.api import (
     account,
+    deletion,
     docs_page,
     documents,
     embedding,
@@ -46,12 +47,13 @@ _TAGS: Final = [
     {"name": "Documents", "description": "Take documents in, follow them, get them back, delete them."},
     {"name": "Search", "description": "Find passages by meaning and by words."},
     {"name": "Projects", "description": "Collections with settings of their own."},
-    {"name": "Account", "description": "Keys, usage, webhooks."},
+    {"name": "Account", "description": "Keys, usage, webhooks, deletion."},
+    {"name": "Deletions", "description": "How far the deletion of an account is, for who holds its token."},
     {"name": "Webhooks", "description": "Documents that other systems send, signed."},
     {"name": "Embedding", "description": "This installation's embedder for other programs."},
     {"name": "Operate", "description": "For orchestrators and Prometheus."},
 ]
-_OPEN: Final = frozenset({"Webhooks", "Embedding", "Operate"})
+_OPEN: Final = frozenset({"Deletions", "Webhooks", "Embedding", "Operate"})
 _PROBLEM: Final[dict[int | str, dict[str, Any]]] = {
     "default": {
         "description": "A problem.",
@@ -98,6 +100,8 @@ def create_app(
         searching.router,
         projects.router,
         account.router,
+        deletion.router,
+        deletion.receipts,
         webhook_intake.router,
         embedding.router,
         health.router,

@@ -6,6 +6,7 @@ from penstock.channels.email import EmailChannel
 from penstock.channels.envelope import Envelope, MalformedEnvelope, read_envelope
 from penstock.channels.exchange import Exchange
 from penstock.channels.file_delete import FileDeleteChannel
+from penstock.channels.messages import Messages, Sending, Sent
 from penstock.channels.settling import HandlerFailed
 from penstock.channels.sms import SmsChannel
 
@@ -18,7 +19,10 @@ __all__ = [
     "FileDeleteChannel",
     "HandlerFailed",
     "MalformedEnvelope",
+    "Messages",
     "ProviderFailed",
+    "Sending",
+    "Sent",
     "SmsChannel",
     "read_envelope",
 ]

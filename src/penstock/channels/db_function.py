@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.channels.envelope import Envelope
-from penstock.channels.handlers import run_function, run_handler
+from penstock.channels.handlers import run_and_complete, run_function, run_handler
 from penstock.channels.order import Order
 from penstock.channels.outcome import Failed, Succeeded
 from penstock.channels.ports import Run
@@ -28,19 +28,30 @@ class DbFunction:
     async def __call__(self, payload: dict[str, Any], run: Run) -> None:
         order = Order.read(payload, run)
         function = order.named("db_function")
-        success_handler = order.named_if_any("success_handler")
-        is_attempt = order.named_if_any("error_handler") is not None
-        try:
-            async with run.transaction() as conn:
-                envelope = await _run(conn, function, order, is_attempt=is_attempt)
-                if envelope.succeeded and success_handler is not None:
-                    # One that fails undoes the function as well: all is SQL, so the queue may run it again.
-                    await run_handler(conn, success_handler, Succeeded(envelope.payload).told(order.payload))
-        except _AttemptFailed as attempt:
-            await settle(order, attempt.outcome, run)
-            return
-        if not envelope.succeeded:
+        handlers = [order.named_if_any(key) for key in ("success_handler", "error_handler")]
+        envelope: Envelope | None
+        if any(handlers):
+            envelope = await _attempt(function, order, run)
+        else:
+            envelope = await run_and_complete(run, function, order.payload, must_succeed=False)
+        if envelope is not None and not envelope.succeeded:
             log.info("db_function_status", task_id=run.task_id, function=function, status=envelope.status)
+
+
+async def _attempt(function: str, order: Order, run: Run) -> Envelope | None:
+    """The function and its success handler in one transaction; else its error handler, and no envelope."""
+    success_handler = order.named_if_any("success_handler")
+    is_attempt = order.named_if_any("error_handler") is not None
+    try:
+        async with run.transaction() as conn:
+            envelope = await _run(conn, function, order, is_attempt=is_attempt)
+            if envelope.succeeded and success_handler is not None:
+                # One that fails undoes the function as well: all is SQL, so the queue may run it again.
+                await run_handler(conn, success_handler, Succeeded(envelope.payload).told(order.payload))
+    except _AttemptFailed as attempt:
+        await settle(order, attempt.outcome, run)
+        return None
+    return envelope
 
 
 class _AttemptFailed(Exception):

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.channels.channel import Channel
 from penstock.channels.envelope import MalformedEnvelope
-from penstock.channels.handlers import run_function
+from penstock.channels.handlers import run_for_tenant
 from penstock.channels.order import Order
 from penstock.channels.outcome import Failed, Outcome, Succeeded
 from penstock.channels.ports import Run
@@ -38,8 +38,7 @@ class Exchange:
         if before is not None:
             # One that raises, or a database that is away, leaves the task to the queue's own retries.
             try:
-                async with self._tenants.transaction(order.tenant_id, durable=False) as conn:
-                    envelope = await run_function(conn, before, order.payload)
+                envelope = await run_for_tenant(self._tenants, order, before)
             except MalformedEnvelope as malformed:
                 return Failed.by_error(malformed)
             if not envelope.succeeded:

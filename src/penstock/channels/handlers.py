@@ -1,4 +1,4 @@
-"""Calls a business function by its name, in the caller's transaction, and reads its envelope."""
+"""Calls a business function by its name and reads its envelope."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.channels.envelope import Envelope, MalformedEnvelope, read_envelope
+from penstock.channels.order import Order
+from penstock.channels.ports import Run
 from penstock.channels.storable import storable
 from penstock.db import Connection
 from penstock.db.connect import translated
+from penstock.db.tenancy import TenantPool
 from penstock.errors import PayloadInvalid, PenstockError
 
 RUN_FUNCTION = "select internal.run_function($1, $2::jsonb)"
+RUN_FOR_TENANT = "select internal.run_for_tenant($1, $2, $3::jsonb)"
+RUN_AND_COMPLETE = "select internal.run_and_complete($1, $2, $3, $4, $5, $6::jsonb, $7)"
 
 
 class NotSucceeded(PenstockError):
@@ -26,9 +31,33 @@ class NotSucceeded(PenstockError):
 
 
 async def run_function(conn: Connection, name: str, payload: Mapping[str, Any]) -> Envelope:
-    """What the function answers; raises FunctionRefused, MalformedEnvelope, or what the database raises."""
+    """What the function answers in the caller's transaction.
+
+    Raises FunctionRefused, MalformedEnvelope, or what the database raises.
+    """
     with translated():
-        answer: str | None = await conn.fetchval(RUN_FUNCTION, name, as_json(payload))
+        return _envelope(await conn.fetchval(RUN_FUNCTION, name, as_json(payload)))
+
+
+async def run_for_tenant(tenants: TenantPool, order: Order, name: str) -> Envelope:
+    """The same in a transaction of the tenant's, in one round trip."""
+    async with tenants.everyone() as conn:
+        return _envelope(await conn.fetchval(RUN_FOR_TENANT, order.tenant_id, name, as_json(order.payload)))
+
+
+async def run_and_complete(
+    run: Run, name: str, payload: Mapping[str, Any], *, must_succeed: bool
+) -> Envelope | None:
+    """The same in a transaction that also closes the lease, in one round trip.
+
+    Raises AnswerRefused for what is no envelope and, if it must succeed, for no success; then nothing is
+    written. None when the line broke after the commit.
+    """
+    answer = await run.complete_by(RUN_AND_COMPLETE, name, as_json(payload), must_succeed)
+    return None if answer is None else _envelope(answer)
+
+
+def _envelope(answer: str | None) -> Envelope:
     try:
         return read_envelope(None if answer is None else json.loads(answer))
     except RecursionError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
 from penstock.db import Connection
@@ -21,6 +21,7 @@ class Run(Protocol):
     @property
     def tenant_id(self) -> UUID | None: ...
     def transaction(self) -> AbstractAsyncContextManager[Connection]: ...
+    async def complete_by(self, statement: str, *arguments: object) -> Any: ...
 
 
 class DeletesBlobs(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from penstock.channels.handlers import run_handler
+from penstock.channels.handlers import run_and_complete, run_handler
 from penstock.channels.order import Order
 from penstock.channels.outcome import Failed, Outcome, Succeeded
 from penstock.channels.ports import Run
@@ -80,7 +80,10 @@ async def settle(order: Order, outcome: Outcome, run: Run) -> None:
 
 
 async def _write(handler: str, order: Order, outcome: Outcome, run: Run) -> None:
+    told = outcome.told(order.payload)
+    if isinstance(outcome, Succeeded):
+        await run_and_complete(run, handler, told, must_succeed=True)
+        return
     async with run.transaction() as conn:
-        if isinstance(outcome, Failed):
-            await conn.execute(FAIL_TASK, run.task_id, outcome.error)
-        await run_handler(conn, handler, outcome.told(order.payload))
+        await conn.execute(FAIL_TASK, run.task_id, outcome.error)
+        await run_handler(conn, handler, told)

@@ -10,6 +10,7 @@ from penstock.cli import output
 from penstock.cli.checks import Check, Patience
 from penstock.cli.document_checks import check_documents
 from penstock.cli.exit_codes import Exit
+from penstock.cli.process_checks import check_processes
 from penstock.cli.queue_checks import check_queues
 from penstock.cli.server_checks import check_server
 from penstock.cli.session import database, run
@@ -20,6 +21,7 @@ from penstock.db.migrator import assert_migrated, status
 from penstock.db.reach import reach
 from penstock.errors import NotAllowed, PenstockError
 from penstock.queue.operations import Operations
+from penstock.queue.process_operations import ProcessOperations
 from penstock.settings import Settings
 
 OLDEST_SERVER = 150_000
@@ -61,6 +63,7 @@ async def _examine(patience: Patience) -> list[Check]:
                 if migrated:
                     checks.append(await _runtime_role(addresses))
                     checks += await check_queues(Operations(line), patience.old_seconds)
+                    checks += await check_processes(ProcessOperations(line))
                     checks += await check_server(Operations(line), facts, patience.pinned_seconds)
                     checks += await check_documents(facts, Settings())
     except PenstockError as error:

@@ -55,13 +55,7 @@ class Stay:
 
     async def served(self, queue: str) -> bool:
         """Whether a worker that is alive serves this queue."""
-        async with reach(self.addresses.operator, application_name="penstock cli") as connection:
-            workers = await Operations(connection).workers()
-        patience = self.product.settings.lease_seconds
-        return any(
-            queue in row.queue_names and row.lost_at is None and row.silent_seconds < patience
-            for row in workers
-        )
+        return await is_served(self.addresses, self.product.settings, queue)
 
 
 @asynccontextmanager
@@ -83,6 +77,12 @@ async def stay(settings: Settings | None = None, *, create: bool = False) -> Asy
 @asynccontextmanager
 async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[Accounts]:
     """The accounts as an operator; no connection is made before the first call."""
+    async with operator_pool(addresses, settings) as pool:
+        yield Accounts(pool, settings)
+
+
+@asynccontextmanager
+async def operator_pool(addresses: Addresses, settings: Settings) -> AsyncIterator[TenantPool]:
     pool = await TenantPool.open(
         addresses.operator,
         application_name="penstock cli",
@@ -90,9 +90,19 @@ async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[A
         statement_cache=settings.statement_cache,
     )
     try:
-        yield Accounts(pool, settings)
+        yield pool
     finally:
         await pool.close()
+
+
+async def is_served(addresses: Addresses, settings: Settings, queue: str) -> bool:
+    """Whether a worker that is alive serves this queue."""
+    async with reach(addresses.operator, application_name="penstock cli") as connection:
+        workers = await Operations(connection).workers()
+    return any(
+        queue in row.queue_names and row.lost_at is None and row.silent_seconds < settings.lease_seconds
+        for row in workers
+    )
 
 
 @asynccontextmanager

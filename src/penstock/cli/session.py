@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
+from penstock.db import Connection
 from penstock.db.addresses import Addresses, prepare, resolve
 from penstock.db.embedded import EmbeddedServer
 from penstock.db.migrator import assert_migrated
@@ -66,11 +67,18 @@ async def _release(addresses: Addresses, *, stays: bool) -> None:
 
 @asynccontextmanager
 async def operations() -> AsyncIterator[Operations]:
-    """The operator's calls on a migrated database; the embedded one is migrated on the way."""
+    """The operator's calls on the queue."""
+    async with operator() as connection:
+        yield Operations(connection)
+
+
+@asynccontextmanager
+async def operator() -> AsyncIterator[Connection]:
+    """The operator's connection to a migrated database; the embedded one is migrated on the way."""
     async with database(Settings()) as addresses:
         with reaching():
             if addresses.embedded is not None:
                 await prepare(addresses)
         async with reach(addresses.operator, application_name="penstock cli") as connection:
             await assert_migrated(connection)
-            yield Operations(connection)
+            yield connection

@@ -1,4 +1,4 @@
-"""`penstock tenant`: make and list tenants, set their limits, keys and completion webhook."""
+"""`penstock tenant`: make, list and delete tenants, set their limits, keys and completion webhook."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from penstock.cli import output
 from penstock.cli.failures import warn
 from penstock.cli.product_session import accounts_of_operators, stay
 from penstock.cli.session import run
+from penstock.cli.tenant_deletion import delete, receipt
 from penstock.cli.tenant_keys import keys
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 group.add_typer(keys, name="key")
+group.command("delete")(delete)
+group.command("receipt")(receipt)
 
 Slug = Annotated[str, typer.Argument(metavar="SLUG")]
 Name = Annotated[str | None, typer.Option(help="What people call it.")]

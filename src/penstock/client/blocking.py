@@ -54,6 +54,8 @@ class BlockingClient:
     retry = _blocking(Client.retry)
     reindex = _blocking(Client.reindex)
     delete = _blocking(Client.delete)
+    delete_tenant = _blocking(Client.delete_tenant)
+    deletion = _blocking(Client.deletion)
     search = _blocking(Client.search)
     projects = _blocking(Client.projects)
     project = _blocking(Client.project)

@@ -13,6 +13,8 @@ from uuid import UUID, uuid4
 from penstock.client.connection import Connection, problem_of
 from penstock.client.results import (
     Chunk,
+    Deletion,
+    DeletionRequested,
     Document,
     Estimate,
     Event,
@@ -217,6 +219,15 @@ class Client:
             asked["embedder"] = embedder
         answer = await self._connection.call("POST", f"/v1/projects/{_in_path(slug)}/reindex", json=asked)
         return Estimate.model_validate(answer)
+
+    async def delete_tenant(self, confirm: str) -> DeletionRequested:
+        """Delete the tenant of this key; `confirm` is its slug. Keep the token: its keys open nothing now."""
+        answer = await self._connection.call("DELETE", "/v1/tenant", params={"confirm": confirm})
+        return DeletionRequested.model_validate(answer)
+
+    async def deletion(self, token: str) -> Deletion:
+        """How far a deletion is; the token of its request is all that is asked."""
+        return Deletion.model_validate(await self._connection.call("GET", f"/v1/deletions/{_in_path(token)}"))
 
 
 class _Part:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.model import DocumentStatus, IngestionStatus
 
@@ -133,3 +133,26 @@ class Queued(Result):
     """The task that will do it."""
 
     task_id: int | None
+
+
+class DeletionRequested(Result):
+    """A tenant's deletion is under way: its keys open nothing any more, the token shows how far it is."""
+
+    account_id: UUID
+    account_deletion_task_id: int
+    receipt_token: str | None = Field(default=None, repr=False)
+    receipt_url: str | None = None
+
+
+class Deletion(Result):
+    """How far a deletion is, and its receipt once there is one."""
+
+    account_id: UUID
+    account_deletion_task_id: int
+    status: str
+    error: str | None = None
+    requested_at: datetime
+    files_left: int
+    flags: tuple[str, ...] = ()
+    receipt: dict[str, Any] | None = None
+    receipt_sha256: str | None = None

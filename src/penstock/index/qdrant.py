@@ -42,6 +42,7 @@ SWEEP_STEP = 100
 MOST_HITS = 10_000
 """How deep a search goes for live hits that pass a filter of many documents."""
 
+IS_DELETED = "select accounts.show_tenant() ->> 'status' = 'deleted'"
 CANDIDATES = "select document_ids from ingest.candidate_documents($1)"
 SWEEP = "select keeping.sweep_generations(1, $1, $2)"
 TERMS = "select lexeme from ingest.query_terms($1)"
@@ -125,6 +126,10 @@ class QdrantIndex:
     async def drop_document(self, tenant_id: TenantId, document_id: DocumentId) -> None:
         await erase_rows(self._tenants, tenant_id, document_id)
         await self._delete(tenant_id, of_document(document_id))
+        async with self._tenants.transaction(tenant_id) as connection:
+            is_deleted = await connection.fetchval(IS_DELETED)
+        if is_deleted:
+            await self._drop_empty(tenant_id)
 
     async def tend(self) -> None:
         for tenant_id, document_id, generation in await self._due(marked=False):
@@ -212,6 +217,14 @@ class QdrantIndex:
         for collection in await self._collections(tenant_id):
             async with self._answering():
                 await self._client.delete(collection, models.FilterSelector(filter=points), wait=True)
+
+    async def _drop_empty(self, tenant_id: TenantId) -> None:
+        """Nothing comes in again for a deleted tenant, and removed points may leave bytes behind."""
+        for collection in await self._collections(tenant_id):
+            async with self._answering():
+                if (await self._client.count(collection, exact=True)).count == 0:
+                    self._known.discard(collection)
+                    await self._client.delete_collection(collection)
 
     async def _due(self, *, marked: bool) -> list[tuple[TenantId, DocumentId, int]]:
         async with self._tenants.everyone() as connection:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 READ_BYTES = 1_048_576
 SIGNED_FOR = timedelta(minutes=5)
+NO_BUCKET = ("NoSuchBucket", "ContainerNotFound")
+"""What S3, Google and Azure call a bucket that is not there."""
 
 
 class SignedDeleteFailed(PenstockError):
@@ -89,11 +91,11 @@ class Blobs:
                 file.write(piece)
 
     async def delete(self, path: str) -> None:
-        """Remove a blob; one that is gone already is as good."""
+        """Remove a blob; one that is gone already is as good, a bucket that is not there is not."""
         try:
             await obstore.delete_async(self._store, path)
-        except (NotFoundError, FileNotFoundError):
-            return
+        except (NotFoundError, FileNotFoundError) as missing:
+            _check_bucket(str(missing))
 
     async def delete_by_signed_url(self, path: str, http_client: httpx2.AsyncClient) -> None:
         """The same by an HTTP request of whoever holds the signed URL, which is nobody but us."""
@@ -107,7 +109,9 @@ class Blobs:
         except Exception as error:  # noqa: BLE001  # of the network or of the guard
             # The text of an error may show the URL, and with it the signature.
             raise SignedDeleteFailed(path, type(error).__name__) from None
-        if not (answer.is_success or answer.status_code == 404):
+        if answer.status_code == 404:
+            _check_bucket(answer.text)
+        elif not answer.is_success:
             raise SignedDeleteFailed(path, f"the store answered {answer.status_code}")
 
     async def older_than(self, moment: datetime) -> AsyncIterator[list[str]]:
@@ -127,6 +131,12 @@ class Blobs:
 async def _pieces(got: obstore.GetResult) -> AsyncIterator[bytes]:
     async for piece in got.stream(READ_BYTES):
         yield bytes(piece)
+
+
+def _check_bucket(answer: str) -> None:
+    """A store says "not found" of a blob and of a whole bucket alike; only its words tell which."""
+    if any(code in answer for code in NO_BUCKET):
+        raise SettingInvalid("PENSTOCK_BLOB_URL", "the store has no such bucket")
 
 
 def _settle(path: Path) -> None:

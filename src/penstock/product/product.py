@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Self
 
-from penstock.accounts import Accounts, CompletionWebhooks, KeptReplies
+from penstock.accounts import AccountDeletions, Accounts, CompletionWebhooks, KeptReplies
 from penstock.app import Penstock
+from penstock.channels import Messages
 from penstock.db.tenancy import TenantPool
 from penstock.index import open_index
 from penstock.intake import Blobs, Documents, Intake, WebhookSources
@@ -104,6 +105,7 @@ class Product:
         self.blobs = await asyncio.to_thread(Blobs.open, settings)
         self.secrets = Secrets(await asyncio.to_thread(Vault.from_settings, settings))
         self.accounts = Accounts(self.tenants, settings)
+        self.deletions = AccountDeletions(self.tenants, settings)
         self.replies = KeptReplies(self.tenants)
         self.intake = Intake(self.tenants, self.blobs, settings, CODE_VERSION)
         self.documents = Documents(self.tenants, self.blobs)
@@ -121,6 +123,7 @@ class Product:
         self.tending = Tending(self.tenants, self.blobs, self.index)
         self.processes.open(self.tenants, self.blobs, self.index, self.http)
         opened.push_async_callback(self.processes.close)
+        self.messages = Messages(self.tenants)
         self._reindexing = Reindexing(self.tenants, CODE_VERSION)
         self._delivering = Delivering(self.tenants, self.secrets, self.http)
         self._desk = ParseDesk(settings)

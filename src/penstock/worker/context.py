@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import UUID
 
 from penstock.db import Connection, Pool
@@ -97,6 +98,28 @@ class Context:
         with translated():
             await connection.execute(COMPLETE_HERE, self.worker_id, self._lease.lease_id, self._lease.task_id)
         self.closed = True
+
+    async def complete_by(self, statement: str, *arguments: object) -> Any:
+        """One statement that completes the task itself and is a transaction of its own; returns its value.
+
+        Its first four parameters are the tenant, the worker, the lease and the task, then the arguments. When
+        the line broke and the lease is gone it did commit; then there is no value.
+        """
+        if self.closed:
+            raise InvalidMove("this run already completed its task", "lease_id", "Complete a task once.")
+        pool = await self._pool()
+        lease = self._lease
+        try:
+            with translated():
+                value = await pool.fetchval(
+                    statement, lease.tenant_id, self.worker_id, lease.lease_id, lease.task_id, *arguments
+                )
+        except CONNECTION_LOST:
+            if await self._still_held(pool):
+                raise
+            value = None
+        self.closed = True
+        return value
 
     async def extend(self, seconds: float) -> bool:
         """Move the task's own deadline to so many seconds from now; False when the lease is gone."""

@@ -6,5 +6,5 @@ select internal.register_process('comms.send_email', 'email', '{
   "error_handler": "comms.record_email_failure"
 }');
 grant usage on schema comms to penstock_api, worker_service_user, service_role, penstock_keeper;
-grant execute on function comms.kickoff_send_email, comms.create_email_message
+grant execute on function comms.kickoff_send_email, comms.create_email_message, comms.show_send_email
   to penstock_api, worker_service_user, service_role;

@@ -6,5 +6,5 @@ select internal.register_process('comms.send_sms', 'sms', '{
   "error_handler": "comms.record_sms_failure"
 }');
 grant usage on schema comms to penstock_api, worker_service_user, service_role, penstock_keeper;
-grant execute on function comms.kickoff_send_sms, comms.create_sms_message
+grant execute on function comms.kickoff_send_sms, comms.create_sms_message, comms.show_send_sms
   to penstock_api, worker_service_user, service_role;

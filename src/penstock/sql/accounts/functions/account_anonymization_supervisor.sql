@@ -12,7 +12,9 @@ declare
   v_task accounts.account_anonymization_task;
   v_attempt accounts.account_anonymization_attempt;
   v_channel_payload jsonb;
+  v_attempts integer;
   v_failures integer;
+  v_succeeded boolean;
   v_failed_at timestamptz;
   v_open integer;
 begin
@@ -32,27 +34,29 @@ begin
   select * into v_attempt from accounts.account_anonymization_attempt a
   where a.account_anonymization_task_id = v_task_id and a.account_anonymization_attempt_id > v_task.restarted_after
   order by a.account_anonymization_attempt_id desc limit 1;
-  if accounts.count_account_anonymization_attempts(v_task_id) > accounts.count_account_anonymization_failed_attempts(v_task_id)
-    and not accounts.has_account_anonymization_succeeded_attempt(v_task_id)
+  v_attempts := accounts.count_account_anonymization_attempts(v_task_id);
+  v_failures := accounts.count_account_anonymization_failed_attempts(v_task_id);
+  v_succeeded := accounts.has_account_anonymization_succeeded_attempt(v_task_id);
+  if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then
     perform accounts.record_account_anonymization_failure(jsonb_build_object(
       'original_payload', jsonb_build_object('account_anonymization_attempt_id', v_attempt.account_anonymization_attempt_id),
       'error', 'its task ended and nobody said how'));
+    v_failures := v_failures + 1;
   end if;
-  v_failures := accounts.count_account_anonymization_failed_attempts(v_task_id);
 
   -- Compute
-  if accounts.has_account_anonymization_succeeded_attempt(v_task_id) then
+  if v_succeeded then
     perform internal.end_process(v_process, v_task_id);
     return internal.progress('done');
   end if;
-  if accounts.is_account_anonymization_stuck(v_task.tenant_id) then
+  if v_failures > 0 and accounts.is_account_anonymization_stuck(v_task.tenant_id) then
     perform internal.end_process(v_process, v_task_id);
     return jsonb_build_object(
       'status', case when v_failures >= internal.max_attempts() then 'max_attempts_reached' else 'not_retriable' end);
   end if;
-  if accounts.count_account_anonymization_attempts(v_task_id) > v_failures then
+  if v_attempts > v_failures then
     return internal.progress('waiting', jsonb_build_object(
       'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(v_attempt.created_at))));
   end if;

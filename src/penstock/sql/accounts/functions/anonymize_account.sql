@@ -1,6 +1,6 @@
 -- Performs one attempt to anonymize an account whose files are gone and whose lanes are stopped: overwrites what is
 -- personal in the rows that stay, erases the rest, and flags the account. All of it or nothing.
--- Locks: the rows it overwrites and deletes. Raises PS011, PS012.
+-- Locks: the rows it overwrites and deletes, then the tables against vacuum and other samples. Raises PS011, PS012.
 create or replace function accounts.anonymize_account(_payload jsonb)
 returns jsonb
 language plpgsql
@@ -30,7 +30,8 @@ begin
   v_removed := jsonb_build_object(
     'files', (select count(*) from files.file f where f.tenant_id = v_tenant_id),
     'bytes', (select coalesce(sum(f.size_bytes), 0) from files.file f where f.tenant_id = v_tenant_id),
-    'documents', (select count(*) from ingest.document d where d.tenant_id = v_tenant_id))
+    'documents', (select count(*) from ingest.document d where d.tenant_id = v_tenant_id),
+    'chunks', (select coalesce(sum(d.chunk_count), 0) from ingest.document d where d.tenant_id = v_tenant_id))
     || internal.erase_tenant(v_tenant_id);
   v_overwritten := accounts.overwrite_personal(v_tenant_id);
   -- What providers answered may name people.
@@ -40,6 +41,7 @@ begin
     execute format('update %I.%I set error_message = ''anonymized'' where tenant_id = $1',
       v_process.home, v_process.name || '_attempt_failed') using v_tenant_id;
   end loop;
+  perform accounts.take_samples_anew();
   insert into accounts.account_flag (tenant_id, flag, created_at) values (v_tenant_id, 'anonymized', internal.clock())
   on conflict do nothing;
   return jsonb_build_object('status', 'succeeded', 'payload', jsonb_build_object(

@@ -1,6 +1,6 @@
 -- Notes that a request with an idempotency key is at work. Null: go on. Otherwise the kept reply, or
 -- {"in_flight": true}, or {"mismatch": true} when the key came with another request before. A request whose process
--- died leaves its row; after five minutes the next one may take it over. Raises PS012.
+-- died leaves its row; after five minutes the next one may take it over. Raises PS012, PS017.
 create or replace function accounts.begin_reply(_key_sha256 bytea, _request_sha256 bytea)
 returns jsonb
 language plpgsql
@@ -10,6 +10,7 @@ as $$
 declare
   v_kept accounts.kept_reply;
 begin
+  perform ingest.open_tenant();
   -- Again when the other request is forgotten between the two statements.
   loop
     insert into accounts.kept_reply (tenant_id, key_sha256, request_sha256, created_at)

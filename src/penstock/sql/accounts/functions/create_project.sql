@@ -1,4 +1,4 @@
--- Makes a project of the tenant. Raises PS005, PS012, PS014.
+-- Makes a project of the tenant. Raises PS005, PS012, PS014, PS017.
 create or replace function accounts.create_project(
   _project_id uuid,
   _slug text,
@@ -22,7 +22,7 @@ begin
   insert into accounts.project (
     project_id, tenant_id, slug, name, embedder, text_config, chunk_strategy, chunk_tokens, chunk_overlap, created_at)
   values (
-    _project_id, internal.require_tenant(), _slug, coalesce(nullif(_name, ''), _slug), _embedder, _text_config,
+    _project_id, (ingest.open_tenant()).tenant_id, _slug, coalesce(nullif(_name, ''), _slug), _embedder, _text_config,
     _chunk_strategy, _chunk_tokens, _chunk_overlap, internal.clock())
   on conflict (tenant_id, slug) do nothing
   returning * into v_project;

@@ -1,4 +1,4 @@
--- Adds what an embedding run cost to the tenant's day. Raises PS012.
+-- Adds what an embedding run cost to the tenant's day. Raises PS012, PS017.
 create or replace function accounts.note_usage(_model text, _tokens bigint, _calls bigint, _texts bigint, _reused bigint)
 returns void
 language sql
@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   insert into accounts.usage as u (tenant_id, day, model, tokens, calls, texts, reused)
   values (
-    internal.require_tenant(), (internal.clock() at time zone 'UTC')::date, _model, _tokens, _calls, _texts, _reused)
+    (ingest.open_tenant()).tenant_id, (internal.clock() at time zone 'UTC')::date, _model, _tokens, _calls, _texts, _reused)
   on conflict (tenant_id, day, model) do update set
     tokens = u.tokens + excluded.tokens, calls = u.calls + excluded.calls, texts = u.texts + excluded.texts,
     reused = u.reused + excluded.reused;

@@ -21,14 +21,16 @@ begin
 
   update ingest.ingestion i set
     uploaded_by = case when i.uploaded_by is not null then 'anonymized' end,
-    source_metadata = '{}', error_message = null
+    source_metadata = '{}', error_code = null, error_message = null,
+    skip_reason = case when i.skip_reason is not null then 'anonymized' end
   where i.tenant_id = _tenant_id;
   get diagnostics v_count = row_count;
   v_counts := v_counts || jsonb_build_object('ingestions', v_count);
 
   update ingest.document d set
     filename = null, external_id = null, title = null, author = null, language = null, document_created_at = null,
-    document_modified_at = null, error_message = null, warnings = '{}', metadata = '{}', pipeline_config = null,
+    document_modified_at = null, reason_code = null, error_message = null, parser = null, page_count = null,
+    warnings = '{}', metadata = '{}', pipeline_config = null, staged_pipeline = null, indexed_pipeline = null,
     content_sha256 = sha256(convert_to(d.document_id::text, 'utf8')), indexed_sha256 = null,
     mime_type = 'application/octet-stream', size_bytes = 0
   where d.tenant_id = _tenant_id;
@@ -57,7 +59,8 @@ begin
   v_counts := v_counts || jsonb_build_object('sms', v_count);
 
   update accounts.project p set
-    slug = 'deleted-' || left(p.project_id::text, 36), name = 'anonymized', embedder = 'none', next_embedder = null
+    slug = 'deleted-' || left(p.project_id::text, 36), name = 'anonymized', embedder = 'none', next_embedder = null,
+    text_config = 'simple', chunk_strategy = 'structure'
   where p.tenant_id = _tenant_id;
   get diagnostics v_count = row_count;
   v_counts := v_counts || jsonb_build_object('projects', v_count);

@@ -1,5 +1,5 @@
 -- Changes a project's settings; documents follow when they are next ingested or the project is re-indexed. The
--- embedder changes only through a re-index (ingest.switch_embedder). Raises PS005, PS012, PS013.
+-- embedder changes only through a re-index (ingest.switch_embedder). Raises PS005, PS012, PS013, PS017.
 create or replace function accounts.set_project(_project text, _changes jsonb)
 returns jsonb
 language plpgsql
@@ -9,6 +9,7 @@ as $$
 declare
   v_project accounts.project := accounts.find_project(_project);
 begin
+  perform ingest.open_tenant();
   if _changes ? 'text_config' then
     perform accounts.check_text_config(_changes ->> 'text_config');
   end if;

@@ -1,4 +1,5 @@
--- Changes the transaction's own tenant; a key that is not among the changes stays as it is. Raises PS012, PS013.
+-- Changes the transaction's own tenant; a key that is not among the changes stays as it is. Raises PS012, PS013,
+-- PS017.
 create or replace function accounts.set_tenant(_changes jsonb)
 returns jsonb
 language plpgsql
@@ -8,6 +9,7 @@ as $$
 declare
   v_tenant accounts.tenant;
 begin
+  perform ingest.open_tenant();
   if _changes ->> 'webhook_secret_id' is not null and not exists (
     select from vault.secret s
     where s.tenant_id = internal.require_tenant() and s.secret_id = (_changes ->> 'webhook_secret_id')::uuid)

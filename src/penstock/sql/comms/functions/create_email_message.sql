@@ -34,9 +34,9 @@ begin
       message = 'a message needs a body', hint = 'Give body_text, body_html or both.';
   end if;
   foreach v_address in array
-    array_remove(_to_addresses || _cc_addresses || _bcc_addresses || _from_address || _reply_to, null)
+    _to_addresses || _cc_addresses || _bcc_addresses || array_remove(array[_from_address, _reply_to], null)
   loop
-    if v_address !~ '^[^\s@<>]+@[^\s@<>]+$' and v_address !~ '^[^\r\n<>]*<[^\s@<>]+@[^\s@<>]+>$' then
+    if v_address is null or v_address !~ '^[^\s@<>]+@[^\s@<>]+$' and v_address !~ '^[^\r\n<>]*<[^\s@<>]+@[^\s@<>]+>$' then
       raise exception using errcode = 'PS005', detail = 'address',
         message = format('%L is no address', left(v_address, 320)),
         hint = 'Write name@example.org, or Name <name@example.org>.';
@@ -50,10 +50,9 @@ begin
     _reply_to, _subject, nullif(_body_text, ''), nullif(_body_html, ''),
     format('<%s@penstock.invalid>', internal.uuid7()), internal.clock())
   returning email_message_id into v_id;
-  insert into comms.email_attachment (email_message_id, ordinal, tenant_id, filename, mime_type, content)
-  select v_id, a.ordinal, v_tenant.tenant_id, a.file ->> 'filename',
-    coalesce(a.file ->> 'mime_type', 'application/octet-stream'), decode(a.file ->> 'content_base64', 'base64')
-  from jsonb_array_elements(coalesce(_attachments, '[]')) with ordinality as a (file, ordinal);
+  if coalesce(_attachments, '[]') <> '[]' then
+    perform comms.attach(v_id, _attachments);
+  end if;
   return v_id;
 end;
 $$;

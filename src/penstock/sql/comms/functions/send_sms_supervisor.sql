@@ -12,7 +12,9 @@ declare
   v_task comms.send_sms_task;
   v_attempt comms.send_sms_attempt;
   v_channel_payload jsonb;
+  v_attempts integer;
   v_failures integer;
+  v_succeeded boolean;
   v_failed_at timestamptz;
 begin
   -- Input
@@ -31,27 +33,29 @@ begin
   select * into v_attempt from comms.send_sms_attempt a
   where a.send_sms_task_id = v_task_id and a.send_sms_attempt_id > v_task.restarted_after
   order by a.send_sms_attempt_id desc limit 1;
-  if comms.count_send_sms_attempts(v_task_id) > comms.count_send_sms_failed_attempts(v_task_id)
-    and not comms.has_send_sms_succeeded_attempt(v_task_id)
+  v_attempts := comms.count_send_sms_attempts(v_task_id);
+  v_failures := comms.count_send_sms_failed_attempts(v_task_id);
+  v_succeeded := comms.has_send_sms_succeeded_attempt(v_task_id);
+  if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then
     perform comms.record_sms_failure(jsonb_build_object(
       'original_payload', jsonb_build_object('send_sms_attempt_id', v_attempt.send_sms_attempt_id),
       'error', 'its task ended and nobody said how'));
+    v_failures := v_failures + 1;
   end if;
-  v_failures := comms.count_send_sms_failed_attempts(v_task_id);
 
   -- Compute
-  if comms.has_send_sms_succeeded_attempt(v_task_id) then
+  if v_succeeded then
     perform internal.end_process(v_process, v_task_id);
     return internal.progress('done');
   end if;
-  if comms.is_send_sms_stuck(v_task.sms_message_id) then
+  if v_failures > 0 and comms.is_send_sms_stuck(v_task.sms_message_id) then
     perform internal.end_process(v_process, v_task_id);
     return jsonb_build_object(
       'status', case when v_failures >= internal.max_attempts() then 'max_attempts_reached' else 'not_retriable' end);
   end if;
-  if comms.count_send_sms_attempts(v_task_id) > v_failures then
+  if v_attempts > v_failures then
     return internal.progress('waiting', jsonb_build_object(
       'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(v_attempt.created_at))));
   end if;

@@ -12,7 +12,9 @@ declare
   v_task files.file_deletion_task;
   v_attempt files.file_deletion_attempt;
   v_channel_payload jsonb;
+  v_attempts integer;
   v_failures integer;
+  v_succeeded boolean;
   v_failed_at timestamptz;
 begin
   -- Input
@@ -31,27 +33,29 @@ begin
   select * into v_attempt from files.file_deletion_attempt a
   where a.file_deletion_task_id = v_task_id and a.file_deletion_attempt_id > v_task.restarted_after
   order by a.file_deletion_attempt_id desc limit 1;
-  if files.count_file_deletion_attempts(v_task_id) > files.count_file_deletion_failed_attempts(v_task_id)
-    and not files.has_file_deletion_succeeded_attempt(v_task_id)
+  v_attempts := files.count_file_deletion_attempts(v_task_id);
+  v_failures := files.count_file_deletion_failed_attempts(v_task_id);
+  v_succeeded := files.has_file_deletion_succeeded_attempt(v_task_id);
+  if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then
     perform files.record_file_delete_failure(jsonb_build_object(
       'original_payload', jsonb_build_object('file_deletion_attempt_id', v_attempt.file_deletion_attempt_id),
       'error', 'its task ended and nobody said how'));
+    v_failures := v_failures + 1;
   end if;
-  v_failures := files.count_file_deletion_failed_attempts(v_task_id);
 
   -- Compute
-  if files.has_file_deletion_succeeded_attempt(v_task_id) then
+  if v_succeeded then
     perform internal.end_process(v_process, v_task_id);
     return internal.progress('done');
   end if;
-  if files.is_file_deletion_stuck(v_task.file_id) then
+  if v_failures > 0 and files.is_file_deletion_stuck(v_task.file_id) then
     perform internal.end_process(v_process, v_task_id);
     return jsonb_build_object(
       'status', case when v_failures >= internal.max_attempts() then 'max_attempts_reached' else 'not_retriable' end);
   end if;
-  if files.count_file_deletion_attempts(v_task_id) > v_failures then
+  if v_attempts > v_failures then
     return internal.progress('waiting', jsonb_build_object(
       'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(v_attempt.created_at))));
   end if;

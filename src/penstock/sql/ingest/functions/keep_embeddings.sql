@@ -1,5 +1,6 @@
 -- Keeps embeddings for the next time the tenant has the same text. In the order of the hashes, so that two documents
--- that share texts do not deadlock. Locks: the rows it inserts. Raises PS005, PS012.
+-- that share texts do not deadlock. Locks: the tenant's row, for key share; the rows it inserts. Raises PS005,
+-- PS012, PS017.
 create or replace function ingest.keep_embeddings(
   _model text, _sha256s bytea[], _embeddings bytea[], _token_counts integer[]
 )
@@ -9,7 +10,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id uuid := internal.require_tenant();
+  v_tenant_id uuid := (ingest.open_tenant()).tenant_id;
 begin
   if cardinality(_sha256s) <> cardinality(_embeddings) or cardinality(_sha256s) <> cardinality(_token_counts) then
     raise exception using errcode = 'PS005', detail = 'embeddings',

@@ -1,5 +1,5 @@
 -- Notes a delivery by its replay key; false when it was here before. It commits with what the delivery brought, so a
--- delivery that failed may be sent again. Raises PS012, PS013.
+-- delivery that failed may be sent again. Raises PS012, PS013, PS017.
 create or replace function ingest.note_webhook(_source_id uuid, _replay_key bytea)
 returns boolean
 language plpgsql
@@ -7,6 +7,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform ingest.open_tenant();
   if not exists (
     select from ingest.source s where s.tenant_id = internal.require_tenant() and s.source_id = _source_id)
   then

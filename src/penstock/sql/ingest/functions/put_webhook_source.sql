@@ -1,6 +1,6 @@
 -- The tenant's own webhook: made once, then its secret is rotated: the newest and the one before both sign until the
 -- next rotation; its project stays. Returns the source and the secrets that no longer count.
--- Locks: the source's row. Raises PS012, PS013.
+-- Locks: the source's row. Raises PS012, PS013, PS017.
 create or replace function ingest.put_webhook_source(_source_id uuid, _secret_id uuid, _project text default 'default')
 returns jsonb
 language plpgsql
@@ -11,6 +11,7 @@ declare
   v_source ingest.source;
   v_dropped uuid[];
 begin
+  perform ingest.open_tenant();
   if not exists (
     select from vault.secret s where s.tenant_id = internal.require_tenant() and s.secret_id = _secret_id)
   then

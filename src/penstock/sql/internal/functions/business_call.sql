@@ -11,7 +11,7 @@ declare
   v_function oid;
   v_call text;
 begin
-  if _function_name is null or _function_name !~ '^[a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}$' then
+  if _function_name is null or _function_name !~ '^[a-z_][a-z0-9_]{0,62}[.][a-z_][a-z0-9_]{0,62}$' then
     raise exception using errcode = 'PS018', detail = 'function_name',
       message = format('%L is no name of a function', left(_function_name, 140)),
       hint = 'Write schema.function in lower case, as it is registered.';

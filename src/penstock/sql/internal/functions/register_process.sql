@@ -1,5 +1,5 @@
 -- Puts a process and its functions on the register of what internal.run_function() may call, and lets workers call
--- them. Called by the process's file in security/ each time the schema is applied, by whoever migrates.
+-- them and operators look. Called by the process's file in security/ each time the schema is applied, by whoever migrates.
 -- Raises PS018 for a function that cannot be a part: not there, not (jsonb) to jsonb, not security definer with a
 -- pinned search_path.
 create or replace function internal.register_process(
@@ -29,7 +29,12 @@ begin
         message = format('%s cannot be the %s of %s', v_name, v_part, _process),
         hint = 'Write it as function(jsonb) returns jsonb, security definer, set search_path = pg_catalog, pg_temp.';
     end if;
-    execute format('grant usage on schema %I to worker_service_user', split_part(v_name, '.', 1));
+    execute format(
+      'grant usage on schema %I to worker_service_user, penstock_keeper', split_part(v_name, '.', 1));
+    -- Workers alone: what an owner is given of a whole schema does not hold for these.
+    execute format(
+      'revoke all on function %s from public, penstock_queue, penstock_keeper, penstock_api, service_role, penstock_reader',
+      to_regprocedure(v_name || '(jsonb)'));
     execute format('grant execute on function %s to worker_service_user', to_regprocedure(v_name || '(jsonb)'));
   end loop;
 end;

@@ -16,9 +16,17 @@ begin
   for v_queue in
     select q.queue_name
     from queues.queue q
-    cross join lateral (select min(f.seq) as seq from queues.find_lanes(q.queue_id) f) head
-    where q.paused_at is null and head.seq is not null
-    order by head.seq
+    cross join lateral (
+      select r.seq, r.task_id
+      from queues.find_lanes(q.queue_id) f
+      join queues.ready r on r.lane = f.lane and r.seq = f.seq
+      order by r.seq
+      limit 1
+    ) head
+    cross join lateral queues.find_task(head.task_id) t
+    where q.paused_at is null
+    -- Tickets of two queues are drawn when each is admitted, so they do not tell whose task was due first.
+    order by t.scheduled_at, head.seq
   loop
     select c.task_id into v_task_id
     from queues.claim(0, v_queue, 1, _admit => false, _lease_for => interval '5 minutes') c;

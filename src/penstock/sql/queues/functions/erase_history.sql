@@ -1,6 +1,8 @@
--- Deletes all that the queue keeps of a stopped tenant but the tasks of the spared queue: tasks, attempts, errors, dead
--- letters, cancels. Only internal.erase_tenant() calls it; everything else leaves history to retention. Raises PS011
--- while the tenant is not stopped or a lease of it is open.
+-- Deletes all that the queue keeps of a stopped tenant: tasks, attempts, errors, dead letters, cancels. The tasks of the
+-- spared queue stay, which hold ids only, and their attempts; not what went wrong with them, which may hold more. Then
+-- has Postgres sample the tables anew: its statistics keep values it saw. Only internal.erase_tenant() calls it;
+-- everything else leaves history to retention. Raises PS011 while the tenant is not stopped or a lease of it is open.
+-- Locks: the rows it deletes, then the tables against vacuum and other samples.
 create or replace function queues.erase_history(_tenant_id uuid)
 returns jsonb
 language plpgsql
@@ -33,11 +35,15 @@ begin
   select coalesce(array_agg(t.task_id), '{}') into v_spared_tasks
   from queues.task t where t.tenant_id = _tenant_id and t.queue_id = v_spared;
   delete from queues.cancel c
-  using queues.task t
-  where t.task_id = c.task_id and t.tenant_id = _tenant_id and t.queue_id is distinct from v_spared;
-  delete from queues.dead_letter d where d.tenant_id = _tenant_id and d.queue_id is distinct from v_spared;
+  using (
+    select t.task_id, t.queue_id from queues.task t where t.tenant_id = _tenant_id
+    union all
+    select k.task_id, k.queue_id from queues.task_kept k where k.tenant_id = _tenant_id
+  ) own
+  where own.task_id = c.task_id and own.queue_id is distinct from v_spared;
+  delete from queues.dead_letter d where d.tenant_id = _tenant_id;
   get diagnostics v_dead = row_count;
-  delete from queues.error e where e.tenant_id = _tenant_id and e.task_id <> all (v_spared_tasks);
+  delete from queues.error e where e.tenant_id = _tenant_id;
   get diagnostics v_errors = row_count;
   delete from queues.attempt a where a.tenant_id = _tenant_id and a.task_id <> all (v_spared_tasks);
   get diagnostics v_attempts = row_count;
@@ -45,6 +51,7 @@ begin
   get diagnostics v_kept = row_count;
   delete from queues.task t where t.tenant_id = _tenant_id and t.queue_id is distinct from v_spared;
   get diagnostics v_tasks = row_count;
+  analyze queues.task, queues.task_kept, queues.dead_letter, queues.error, queues.cancel;
   return jsonb_build_object(
     'tasks', v_tasks + v_kept, 'attempts', v_attempts, 'errors', v_errors, 'dead_letters', v_dead);
 end;

@@ -1,0 +1,1 @@
+"""Measures supervised messages beside a bare loop that sends them."""

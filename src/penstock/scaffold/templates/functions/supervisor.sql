@@ -1,0 +1,82 @@
+-- Decides what comes next for one {{about_words}}: nothing more, another attempt, or another look later.
+-- Locks: the task's row, so that two runs at once come one after the other; then the open root's. Raises PS012, PS017.
+create or replace function {{schema}}.{{name}}_supervisor(_payload jsonb)
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_process constant text := '{{process}}';
+  v_task_id bigint := internal.payload_id(_payload, '{{name}}_task_id');
+  v_task {{schema}}.{{name}}_task;
+  v_attempt {{schema}}.{{name}}_attempt;
+  v_channel_payload jsonb;
+  v_failures integer;
+  v_failed_at timestamptz;
+begin
+  -- Input
+  if v_task_id is null then
+    return internal.refusal('missing_{{name}}_task_id', '{{name}}_task_id must be the number of a task');
+  end if;
+  select * into v_task from {{schema}}.{{name}}_task t
+  where t.tenant_id = internal.require_tenant() and t.{{name}}_task_id = v_task_id
+  for update;
+  if not found then
+    return internal.refusal('{{name}}_task_not_found', format('there is no {{name}} task %s', v_task_id));
+  end if;
+  if not internal.is_current_check(v_process, v_task_id, _payload) then
+    return internal.progress('overtaken');
+  end if;
+  select * into v_attempt from {{schema}}.{{name}}_attempt a
+  where a.{{name}}_task_id = v_task_id and a.{{name}}_attempt_id > v_task.restarted_after
+  order by a.{{name}}_attempt_id desc limit 1;
+  if {{schema}}.count_{{name}}_attempts(v_task_id) > {{schema}}.count_{{name}}_failed_attempts(v_task_id)
+    and not {{schema}}.has_{{name}}_succeeded_attempt(v_task_id)
+    and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
+  then
+    perform {{schema}}.record_{{name}}_failure(jsonb_build_object(
+      'original_payload', jsonb_build_object('{{name}}_attempt_id', v_attempt.{{name}}_attempt_id),
+      'error', 'its task ended and nobody said how'));
+  end if;
+  v_failures := {{schema}}.count_{{name}}_failed_attempts(v_task_id);
+
+  -- Compute
+  if {{schema}}.has_{{name}}_succeeded_attempt(v_task_id) then
+    perform internal.end_process(v_process, v_task_id);
+    return internal.progress('done');
+  end if;
+  if {{schema}}.is_{{name}}_stuck(v_task.{{about_name}}) then
+    perform internal.end_process(v_process, v_task_id);
+    return jsonb_build_object(
+      'status', case when v_failures >= internal.max_attempts() then 'max_attempts_reached' else 'not_retriable' end);
+  end if;
+  if {{schema}}.count_{{name}}_attempts(v_task_id) > v_failures then
+    return internal.progress('waiting', jsonb_build_object(
+      'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(v_attempt.created_at))));
+  end if;
+  select f.created_at into v_failed_at
+  from {{schema}}.{{name}}_attempt_failed f where f.{{name}}_attempt_id = v_attempt.{{name}}_attempt_id;
+  if v_failed_at + internal.backoff(v_failures) > internal.clock() then
+    return internal.progress('backing_off', jsonb_build_object(
+      'next_check_at', internal.next_check(v_process, v_task_id, v_failed_at + internal.backoff(v_failures))));
+  end if;
+{{gate}}
+  -- Output
+  v_attempt.{{name}}_attempt_id :=
+    nextval(pg_get_serial_sequence('{{schema}}.{{name}}_attempt', '{{name}}_attempt_id'));
+  v_channel_payload := jsonb_build_object(
+    'task_type', '{{channel}}',
+    '{{name}}_attempt_id', v_attempt.{{name}}_attempt_id,
+    '{{first_key}}', '{{first_function}}',
+    'success_handler', '{{schema}}.record_{{name}}_success',
+    'error_handler', '{{schema}}.record_{{name}}_failure');
+  insert into {{schema}}.{{name}}_attempt ({{name}}_attempt_id, tenant_id, {{name}}_task_id, task_id, created_at)
+  values (
+    v_attempt.{{name}}_attempt_id, v_task.tenant_id, v_task_id,
+    queues.enqueue('{{channel}}', v_channel_payload, _tenant_id => v_task.tenant_id), internal.clock());
+  return internal.progress('attempted', jsonb_build_object(
+    '{{name}}_attempt_id', v_attempt.{{name}}_attempt_id,
+    'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(internal.clock()))));
+end;
+$$;

@@ -1,0 +1,3 @@
+
+create schema {{schema}} authorization penstock_owner;
+revoke all on schema {{schema}} from public;

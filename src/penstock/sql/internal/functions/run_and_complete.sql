@@ -1,0 +1,32 @@
+-- Runs a business function for the tenant of a lease and closes the lease, all in the caller's one statement: a
+-- supervisor's run is one round trip. A handler must succeed, a supervisor may answer any status. Security invoker, as
+-- the runner is. Raises PS006, PS018, PS019, and whatever the function raises; then nothing is written.
+create or replace function internal.run_and_complete(
+  _tenant_id uuid,
+  _worker_id integer,
+  _lease_id bigint,
+  _task_id bigint,
+  _function_name text,
+  _payload jsonb,
+  _must_succeed boolean
+)
+returns jsonb
+language plpgsql
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_answer jsonb;
+begin
+  perform set_config('penstock.tenant_id', _tenant_id::text, true);
+  v_answer := internal.run_function(_function_name, _payload);
+  if not internal.succeeded(v_answer) and _must_succeed then
+    raise exception using errcode = 'PS019', detail = 'answer',
+      message = format('%s did not succeed: %s', _function_name, coalesce(
+        v_answer ->> 'validation_failure_message', v_answer ->> 'error', v_answer ->> 'status')),
+      hint = format('Mend %s.', _function_name);
+  end if;
+  perform queues.complete_here(_worker_id, _lease_id, _task_id);
+  return v_answer;
+end;
+$$;

@@ -1,0 +1,72 @@
+"""The envelope as SQL reads it, in the transaction that closes the lease, and as the worker does: one rule."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock.channels import MalformedEnvelope, read_envelope
+from penstock.db import Connection
+from penstock.db.connect import translated
+from penstock.errors import AnswerRefused
+from tests.plugins.database import Database
+
+ANYTHING = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 5), st.sampled_from(["", "succeeded", "stuck"]), st.just([])
+)
+ENVELOPES = st.one_of(
+    ANYTHING,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "status": ANYTHING,
+            "success": ANYTHING,
+            "error": ANYTHING,
+            "validation_failure_message": ANYTHING,
+            "payload": st.one_of(ANYTHING, st.just({"id": 1})),
+        },
+    ),
+)
+CASES = 400
+
+
+async def by_sql(conn: Connection, answer: Any) -> bool | None:
+    try:
+        with translated():
+            succeeded: bool = await conn.fetchval("select internal.succeeded($1::jsonb)", json.dumps(answer))
+            return succeeded
+    except AnswerRefused as refused:
+        assert refused.field == "answer"
+        return None
+
+
+def by_worker(answer: Any) -> bool | None:
+    try:
+        return read_envelope(answer).succeeded
+    except MalformedEnvelope:
+        return None
+
+
+async def test_sql_and_the_worker_read_every_envelope_alike(database: Database) -> None:
+    answers: list[Any] = []
+
+    @settings(max_examples=CASES, deadline=None, database=None)
+    @given(ENVELOPES)
+    def collect(answer: Any) -> None:
+        answers.append(answer)
+
+    collect()
+    async with database.connect("admin") as conn:
+        for answer in answers:
+            assert await by_sql(conn, answer) == by_worker(answer), answer
+    assert {by_worker(answer) for answer in answers} == {True, False, None}
+
+
+async def test_an_answer_that_is_null_is_no_envelope(database: Database) -> None:
+    async with database.connect("admin") as conn:
+        with pytest.raises(AnswerRefused, match="not an object"), translated():
+            await conn.fetchval("select internal.succeeded(null)")

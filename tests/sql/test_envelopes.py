@@ -1,4 +1,4 @@
-"""The envelope as SQL reads it, in the transaction that closes the lease, and as the worker does: one rule."""
+"""The envelope as SQL reads it, in the transaction that closes the lease, and as the worker does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.db.connect import translated
 from penstock.errors import AnswerRefused
 from tests.plugins.database import Database
 
-ANYTHING = st.one_of(
+ANYTHING: st.SearchStrategy[Any] = st.one_of(
     st.none(), st.booleans(), st.integers(-5, 5), st.sampled_from(["", "succeeded", "stuck"]), st.just([])
 )
 ENVELOPES = st.one_of(
@@ -39,8 +39,7 @@ async def by_sql(conn: Connection, answer: Any) -> bool | None:
         with translated():
             succeeded: bool = await conn.fetchval("select internal.succeeded($1::jsonb)", json.dumps(answer))
             return succeeded
-    except AnswerRefused as refused:
-        assert refused.field == "answer"
+    except AnswerRefused:
         return None
 
 

@@ -42,6 +42,11 @@ ESTIMATE = "documents chunks tokens cached_chunks cached_tokens model"
 EXPLAINED = "document_id status reason_code error_message searchable task_id open_ingestions waits_for events"
 INGESTED = "path document_id parent_document_id status created reason_code error_message"
 MODEL = "name model dimensions max_tokens is_remote is_ready remedy"
+MESSAGE = "message_id process_id state attempts error_message"
+REQUESTED = "account_id account_deletion_task_id receipt_token deletion"
+DELETION = (
+    "account_id account_deletion_task_id status error requested_at files_left flags receipt receipt_sha256"
+)
 LETTER = "task_id task_type queue reason attempts losses error_code error_message fingerprint died_at"
 LISTED_PROCESS = (
     "id process root_id tenant_id tenant state attempts failed_attempts created_at ended_at next_check_at"
@@ -187,9 +192,14 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     process = mill("process", "show", removal["id"], "--json").json
     assert set(process) == keys(PROCESS)
     assert all(set(moment) == keys(MOMENT) for moment in process["timeline"])
+    message = mill("message", "sms", "--to", "+4930123456", "--text", "x", "--json").json
+    assert set(message) == keys(MESSAGE)
     assert set(mill("project", "list", "--json").json["projects"][0]) == keys(PROJECT)
     assert set(mill("project", "reindex", "--estimate", "--json").json) == keys(ESTIMATE)
     assert set(mill("project", "reindex", "--json").json) == keys("task_id waited project")
+    requested = mill("tenant", "delete", "default", "--yes", "--json").json
+    assert set(requested) == keys(REQUESTED)
+    assert set(mill("tenant", "receipt", requested["account_id"], "--json").json) == keys(DELETION)
     assert set(mill("model", "list", "--json").json["models"][0]) == keys(MODEL)
     assert set(mill("model", "install", "wordllama", "--json").json) == keys("name installed folder")
 
@@ -212,6 +222,7 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
         (["explain", "first"], 2, "usage", "DOCUMENT|TASK"),
         (["search", " "], 2, "usage", "QUERY"),
         (["tenant", "create", "No Such"], 1, "invalid_argument", "slug"),
+        (["message", "sms", "--to", "+4930123456", "--text", "x"], 1, "not_found", "tenant"),
         (["process", "show", "comms.send_email/9"], 1, "not_found", "id"),
         (["process", "list", "--process", "nothing"], 1, "not_found", "process"),
         (["process", "retry", "first"], 2, "usage", "ID"),
@@ -233,7 +244,7 @@ def test_the_reference_names_every_command_and_key() -> None:
     text = Path(__file__).parents[2].joinpath("docs/reference/cli.md").read_text()
     lists = (
         *(STATS, SHOWN, LETTER, DOCUMENT, TENANT, KEY, PROJECT, HIT, ESTIMATE, EXPLAINED, INGESTED, MODEL),
-        *(LISTED_PROCESS, PROCESS, PROCESS_ATTEMPT, MOMENT),
+        *(LISTED_PROCESS, PROCESS, PROCESS_ATTEMPT, MOMENT, MESSAGE, REQUESTED, DELETION),
     )
     for word in (*COMMANDS, *(key for each in lists for key in keys(each))):
         assert word in text, word

@@ -57,10 +57,10 @@ async def test_a_backlog_nobody_works_on_is_a_failure(penstock: CommandLine, dat
     checks = findings(penstock, "--pinned-seconds", "3600", code=4)
     assert checks["workers"]["status"] == "fail"
     assert "penstock worker" in checks["workers"]["remedy"]
-    penstock("queue", "pause", "default")
+    penstock("queue", "pause", "email")
     checks = findings(penstock, "--pinned-seconds", "3600")
     assert checks["queues"]["status"] == "warn"
-    assert checks["queues"]["remedy"] == "penstock queue resume default"
+    assert checks["queues"]["remedy"] == "penstock queue resume email"
 
 
 def test_a_runtime_login_that_is_superuser_is_a_failure(penstock: CommandLine, database: Database) -> None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TypeAlias
 
+import pytest
+
+from penstock.cli.message_content import attached, body_of, text_of
+from penstock.errors import InvalidArgument
 from tests.integration.messaging import Kind, Mail, Messaging, messaging
 from tests.plugins.command_line import CommandLine, Ended
 from tests.plugins.database import Database
@@ -103,25 +108,31 @@ async def test_a_message_for_later_waits_for_its_time(database: Database, pensto
 async def test_wrong_input_is_told_by_its_name_and_sends_nothing(
     database: Database, penstock: CommandLine
 ) -> None:
-    (penstock.folder / "latin1").write_bytes(b"\xfc")
     email = ("email", "--to", "a@example.org", "--subject", "Open")
     sms = ("sms", "--to", "+4930123456")
     wrong: list[tuple[int, str, tuple[str, ...]]] = [
         (1, "body_text", email),
-        (1, "body", sms),
         (1, "text_file", (*email, "--text", "Now", "--text-file", "-")),
-        (1, "text_file", (*sms, "--text-file", "missing")),
-        (1, "text_file", (*sms, "--text-file", "latin1")),
         (1, "html_file", (*email, "--text-file", "-", "--html-file", "-")),
-        (1, "attach", (*email, "--text", "Now", "--attach", "missing")),
         (1, "address", (*email, "--text", "Now", "--cc", "nobody")),
         (1, "to_number", ("sms", "--to", "12", "--text", "Now")),
         (2, "--at", (*sms, "--text", "Now", "--at", "tomorrow")),
-        (2, "wait", (*sms, "--text", "Now", "--wait", "-1")),
-        (2, "to", ("sms", "--text", "Now")),
     ]
     async with mill("email", database, penstock) as (post, run):
         for code, field, words in wrong:
             ended = await run(*words, "--json", given="")
             assert (ended.code, ended.error["field"]) == (code, field), (words, ended.err)
         assert await post.is_over()
+
+
+def test_a_file_that_cannot_be_read_is_told_by_its_option(tmp_path: Path) -> None:
+    (tmp_path / "latin1").write_bytes(b"\xfc")
+    for field, read in (
+        ("text_file", lambda: body_of(None, tmp_path / "latin1")),
+        ("text_file", lambda: body_of(None, tmp_path / "missing")),
+        ("html_file", lambda: text_of(tmp_path, "html_file")),
+        ("attach", lambda: attached(tmp_path / "missing")),
+    ):
+        with pytest.raises(InvalidArgument) as refused:
+            read()
+        assert refused.value.field == field

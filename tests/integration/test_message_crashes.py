@@ -40,6 +40,12 @@ async def test_a_worker_killed_between_provider_and_success_handler_sends_twice_
             await eventually(lambda: _waits_at_gate(post), within=40, what="the success handler runs")
             assert post.provider.taken == ["The sluice is open"]
             crew.kill(first)
+            # Its last statement must not outlive it: what it would write counts as never sent.
+            await post.admin.execute(
+                "select pg_terminate_backend(l.pid, 5000) from pg_locks l where l.relation = $1::regclass"
+                " and not l.granted",
+                f"comms.send_{kind}_attempt_succeeded",
+            )
         hand(crew, post, tmp_path)
         await eventually(lambda: len(post.provider.taken) == 2, within=40)
         await post.over(within=40)

@@ -268,9 +268,10 @@ def _literal(works: Works, name: str, type_: str, canary: Canary) -> str:
         "bytea": f"\\x{canary.mark_bytes(name).hex()}",
         "tsvector": canary.mark(name),
         "date": "2026-01-01",
-        "boolean": "false",
+        "boolean": "true",
+        "halfvec": "[0.5, 0.5]",
     }
-    return f"'{samples[type_]}'" if type_ in samples else "1"
+    return f"'{samples[type_]}'" if type_ in samples else "-7"  # the id of nothing
 
 
 def is_text(type_: str) -> bool:

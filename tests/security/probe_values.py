@@ -173,6 +173,10 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
     processes = {
         "_email_message_id": theirs.email_message_id,
         "_sms_message_id": theirs.sms_message_id,
+        "_send_email_task_id": theirs.email_message_id,  # each message has one task, numbered alike
+        "_send_sms_task_id": theirs.sms_message_id,
+        "_must_succeed": True,
+        "_answer": "{}",
         "function_name": "comms.get_email_payload",
         "_function_name": "comms.get_email_payload",
         "payload": "{}",

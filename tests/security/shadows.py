@@ -24,7 +24,8 @@ where n.nspowner::regrole::text in ('penstock_owner', 'penstock_queue') and c.re
 
 TEMP_VIEWS = """
 select format('create temp view %I as select %s', c.relname, string_agg(
-  format('null::%s as %I', format_type(a.atttypid, a.atttypmod), a.attname), ', ' order by a.attnum)) as statement
+  format('null::%s as %I', format_type(a.atttypid, a.atttypmod), a.attname), ', '
+    order by a.attnum)) as statement
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
 join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -36,8 +37,8 @@ group by c.oid, c.relname
 TEMP_TYPES = """
 select format('create domain pg_temp.%I as text check (value = %L)', t.name, 'shadowed') as statement
 from unnest(array[
-  'uuid', 'text', 'int8', 'int4', 'int2', 'jsonb', 'timestamptz', 'interval', 'bool', 'bytea', 'xid8', 'regclass',
-  'regtype', 'regprocedure', 'name']) as t (name)
+  'uuid', 'text', 'int8', 'int4', 'int2', 'jsonb', 'timestamptz', 'interval', 'bool', 'bytea', 'xid8',
+  'regclass', 'regtype', 'regprocedure', 'name']) as t (name)
 """
 
 # What the bodies of our functions call: functions of the house, and those of the server they name.
@@ -53,7 +54,8 @@ select distinct on (p.proname, pg_get_function_identity_arguments(p.oid)) format
   'create function %s.%I(%s) returns %s language plpgsql as $trap$ begin raise exception %L; end $trap$',
   $1::text, p.proname,
   array_to_string(array(
-    select format_type(a.type, null) from unnest(p.proargtypes) with ordinality as a (type, place) order by a.place), ', '),
+    select format_type(a.type, null)
+    from unnest(p.proargtypes) with ordinality as a (type, place) order by a.place), ', '),
   case when p.proretset then 'setof ' else '' end || format_type(p.prorettype, null), 'shadowed') as statement
 from pg_proc p
 join pg_namespace n on n.oid = p.pronamespace
@@ -72,11 +74,12 @@ with chosen as (
   from pg_operator o
   where o.oprnamespace = 'pg_catalog'::regnamespace and o.oprkind = 'b'
     and array[o.oprleft, o.oprright, o.oprresult] <@ array[
-      'bigint', 'integer', 'smallint', 'text', 'uuid', 'jsonb', 'timestamptz', 'interval', 'boolean', 'bytea', 'xid8',
-      'name', 'oid', 'double precision', 'text[]']::regtype[]::oid[]
+      'bigint', 'integer', 'smallint', 'text', 'uuid', 'jsonb', 'timestamptz', 'interval', 'boolean',
+      'bytea', 'xid8', 'name', 'oid', 'double precision', 'text[]']::regtype[]::oid[]
 )
 select format(
-  'create function evil.trap_%s(%s, %s) returns %s language plpgsql as $trap$ begin raise exception %L; end $trap$;'
+  'create function evil.trap_%s(%s, %s) returns %s language plpgsql'
+    || ' as $trap$ begin raise exception %L; end $trap$;'
     || ' create operator evil.%s (leftarg = %s, rightarg = %s, function = evil.trap_%s)',
   number, oprleft::regtype, oprright::regtype, oprresult::regtype, 'shadowed',
   name, oprleft::regtype, oprright::regtype, number) as statement
@@ -106,7 +109,6 @@ async def leave_a_schema_behind(admin: Connection) -> int:
     await admin.execute("create schema evil; grant usage on schema evil to public")
     statements = [row["statement"] for row in await admin.fetch(FUNCTIONS, "evil")]
     statements += [row["statement"] for row in await admin.fetch(OPERATORS)]
-    # One at a time a name that clashes would undo the others.
     await admin.execute(";\n".join(statements))
     await admin.execute("create domain evil.jsonb as text; create domain evil.uuid as text")
     return len(statements)

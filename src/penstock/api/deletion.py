@@ -32,7 +32,7 @@ class DeletionAccepted(BaseModel):
     receipt_token: str | None = Field(
         repr=False, description="Shown this once; null when another request was first."
     )
-    receipt_url: str | None
+    receipt_url: str | None = Field(repr=False, description="Where the token leads.")
 
 
 @router.delete("/tenant", status_code=202, operation_id="deleteTenant")

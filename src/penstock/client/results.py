@@ -141,7 +141,7 @@ class DeletionRequested(Result):
     account_id: UUID
     account_deletion_task_id: int
     receipt_token: str | None = Field(default=None, repr=False)
-    receipt_url: str | None = None
+    receipt_url: str | None = Field(default=None, repr=False)
 
 
 class Deletion(Result):

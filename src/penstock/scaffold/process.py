@@ -12,8 +12,8 @@ from penstock.scaffold.reserved import HOUSE_SCHEMAS, RESERVED_WORDS
 from penstock.scaffold.things import Thing
 
 PLAIN: Final = re.compile(r"[a-z][a-z0-9_]*")
-LONGEST: Final = 40
-"""An identifier has 63 letters, and `NAME_is_done_by_one_task` must fit."""
+LONGEST: Final = 39
+"""An identifier has 63 letters, and `NAME_succeeded_tenant_id_idx` must fit."""
 
 
 class Channel(StrEnum):

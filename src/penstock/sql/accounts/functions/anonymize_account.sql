@@ -13,7 +13,6 @@ declare
   v_contents text;
   v_removed jsonb;
   v_overwritten jsonb;
-  v_process record;
 begin
   if v_attempt_id is null then
     return internal.refusal('missing_attempt_id', 'account_anonymization_attempt_id must be the number of an attempt');
@@ -34,14 +33,14 @@ begin
     'chunks', (select coalesce(sum(d.chunk_count), 0) from ingest.document d where d.tenant_id = v_tenant_id))
     || internal.erase_tenant(v_tenant_id);
   v_overwritten := accounts.overwrite_personal(v_tenant_id);
-  -- What providers answered may name people.
-  for v_process in select split_part(p.process, '.', 1) as home, split_part(p.process, '.', 2) as name from internal.process p loop
-    execute format('update %I.%I set worker_payload = ''{}'' where tenant_id = $1 and worker_payload <> ''{}''',
-      v_process.home, v_process.name || '_attempt_succeeded') using v_tenant_id;
-    execute format('update %I.%I set error_message = ''anonymized'' where tenant_id = $1',
-      v_process.home, v_process.name || '_attempt_failed') using v_tenant_id;
-  end loop;
-  perform accounts.take_samples_anew();
+  perform accounts.overwrite_facts(v_tenant_id);
+  -- Postgres keeps samples of what it saw in the tables of tenants.
+  perform internal.sample_anew(array(
+    select c.oid::regclass
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+    where c.relkind in ('r', 'p') and not c.relispartition and c.relowner = current_user::regrole
+    order by c.oid));
   insert into accounts.account_flag (tenant_id, flag, created_at) values (v_tenant_id, 'anonymized', internal.clock())
   on conflict do nothing;
   return jsonb_build_object('status', 'succeeded', 'payload', jsonb_build_object(

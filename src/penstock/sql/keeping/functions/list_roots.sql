@@ -47,15 +47,14 @@ begin
   select string_agg(format(
     '(select %8$L::text as process, picked.*, counted.*
       from (
-        select t.%7$I as root_id, t.tenant_id, t.created_at, o.root_id is not null as is_open, o.next_check_at, o.swept,
-          ' || v_succeeded || ' as succeeded
+        select t.%7$I as root_id, t.tenant_id, t.created_at, o.root_id is not null as is_open, o.next_check_at, o.swept
         from %1$I.%2$I t
         left join internal.open_root o on o.process = %8$L and o.root_id = t.%7$I
         where ($1 is null or t.tenant_id = $1) and ' || v_is || '
         order by t.%7$I desc limit $2
       ) picked
       cross join lateral (
-        select count(*) as attempts, count(f.created_at) as failed_attempts,
+        select count(*) as attempts, count(f.created_at) as failed_attempts, count(s.created_at) > 0 as succeeded,
           max(coalesce(s.created_at, f.created_at)) as ended_at,
           (array_agg(f.error_message order by a.%6$I desc) filter (where f.created_at is not null))[1] as error_message
         from %1$I.%3$I a

@@ -51,7 +51,8 @@ begin
   get diagnostics v_kept = row_count;
   delete from queues.task t where t.tenant_id = _tenant_id and t.queue_id is distinct from v_spared;
   get diagnostics v_tasks = row_count;
-  analyze queues.task, queues.task_kept, queues.dead_letter, queues.error, queues.cancel;
+  perform internal.sample_anew(
+    array['queues.task', 'queues.task_kept', 'queues.dead_letter', 'queues.error', 'queues.cancel']::regclass[]);
   return jsonb_build_object(
     'tasks', v_tasks + v_kept, 'attempts', v_attempts, 'errors', v_errors, 'dead_letters', v_dead);
 end;

@@ -1,0 +1,176 @@
+"""The deletion of an account by HTTP, by the client and by the command line."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from penstock.accounts.rows import hash_of_receipt
+from penstock.client import ApiProblem, BlockingClient, Client
+from penstock.client.results import Deletion
+from tests.integration.api_house import assert_problem, form, house
+from tests.plugins.command_line import CommandLine
+from tests.plugins.database import Database
+from tests.plugins.workers import eventually
+
+pytestmark = pytest.mark.timeout(180)
+
+
+async def test_a_tenant_is_deleted_by_its_key_and_followed_by_its_token(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client() as client, there.client("") as nobody:
+        assert (await client.post("/v1/documents/upload", files=form())).status_code == 202
+        second = await there.another_key("documents:read")
+        answer = await client.delete("/v1/tenant", params={"confirm": "acme"})
+        assert answer.status_code == 202, answer.text
+        accepted = answer.json()
+        assert UUID(accepted["account_id"]) == there.tenant.tenant_id
+        assert accepted["receipt_url"] == f"/v1/deletions/{accepted['receipt_token']}"
+
+        assert_problem(await client.get("/v1/projects"), 401, "api_key")
+        assert_problem(await client.post("/v1/documents/upload", files=form()), 401, "api_key")
+        async with there.client(second) as other:
+            assert_problem(await other.get("/v1/documents"), 401, "api_key")
+        assert_problem(await client.delete("/v1/tenant", params={"confirm": "acme"}), 401, "api_key")
+
+        running = (await nobody.get(accepted["receipt_url"])).json()
+        assert (running["status"], running["files_left"], running["receipt"]) == ("running", 1, None)
+        async with there.working():
+            await eventually(lambda: _is_done(there.url, accepted["receipt_token"]), within=60)
+        done = await nobody.get(accepted["receipt_url"])
+        assert done.headers["ratelimit-limit"]
+        told = done.json()
+        assert (told["status"], told["files_left"], told["error"]) == ("succeeded", 0, None)
+        assert told["flags"] == ["deleted", "anonymized"]
+        assert hash_of_receipt(told["receipt"]) == told["receipt_sha256"]
+        assert_problem(await client.get("/v1/projects"), 401, "api_key")
+
+
+async def _is_done(url: str, token: str) -> bool:
+    async with Client(url, "pk_none") as client:
+        return (await client.deletion(token)).status != "running"
+
+
+async def test_a_deletion_must_be_confirmed_by_the_slug_with_the_scope(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client() as client:
+        assert_problem(await client.delete("/v1/tenant"), 422, "confirm")
+        for wrong in ("", "Acme", "other", str(there.tenant.tenant_id)):
+            refused = await client.delete("/v1/tenant", params={"confirm": wrong})
+            assert_problem(refused, 422, "confirm")
+        async with there.client(await there.another_key("documents:write", "projects:write")) as weak:
+            refused = await weak.delete("/v1/tenant", params={"confirm": "acme"})
+            assert_problem(refused, 403, "scope")
+        assert await there.count("accounts.account_flag") == 0
+        async with there.client("") as nobody:
+            assert_problem(await nobody.delete("/v1/tenant"), 401, "Authorization")
+            for token in ("unknown", "pk_x", "%F0%9F%98%80", "a" * 200):
+                assert_problem(await nobody.get(f"/v1/deletions/{token}"), 404, "deletion")
+            assert_problem(await nobody.get("/v1/deletions/a%00b"), 422, "path")
+
+
+async def test_whoever_asks_for_tokens_too_often_waits(database: Database, tmp_path: Path) -> None:
+    async with (
+        house(database, tmp_path, requests_per_minute=10) as there,
+        there.client("") as nobody,
+    ):
+        answers = [(await nobody.get("/v1/deletions/guess")).status_code for _ in range(11)]
+        assert answers == [404] * 10 + [429]
+
+
+async def test_the_client_deletes_its_tenant(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, Client(there.url, there.key, attempts=1) as client:
+        with pytest.raises(ApiProblem, match="confirm"):
+            await client.delete_tenant("other")
+        requested = await client.delete_tenant("acme")
+        assert requested.receipt_token is not None
+        assert requested.receipt_token not in repr(requested)
+        found: Deletion = await client.deletion(requested.receipt_token)
+        assert (found.account_id, found.status) == (requested.account_id, "running")
+        with pytest.raises(ApiProblem) as refused:
+            await client.projects()
+        assert refused.value.status == 401
+    assert BlockingClient.delete_tenant is not None
+
+
+@pytest.fixture
+def mill(penstock: CommandLine) -> CommandLine:
+    ours = penstock.with_variables(PENSTOCK_DATA_DIR="data", PENSTOCK_PARSE_PROCESSES="1")
+    assert ours("tenant", "create", "default", "--json").json["slug"] == "default"
+    (ours.folder / "gate.md").write_text("# The gate\n\nThe sluice gate opens at dawn.\n")
+    assert ours("ingest", "gate.md", "--worker", "--json", timeout=120).code == 0
+    return ours
+
+
+def test_a_tenant_is_deleted_by_command_and_its_receipt_is_printed(mill: CommandLine) -> None:
+    refused = mill("tenant", "delete", "default", "--json")
+    assert (refused.code, refused.error["field"]) == (2, "--yes")
+    assert mill("tenant", "delete", "nobody", "--yes", "--json").error["code"] == "not_found"
+    asked = mill("tenant", "delete", "default", "--yes")
+    assert asked.code == 0
+    assert len(asked.out.strip()) == 43
+    assert "No worker is there" in asked.err
+    account_id = asked.err.rsplit("penstock tenant receipt ", 1)[1].strip()
+    running = mill("tenant", "receipt", account_id, "--json").json
+    assert (running["status"], running["files_left"], running["receipt"]) == ("running", 1, None)
+    assert "files_left" in mill("tenant", "receipt", account_id).out
+    with mill.running("worker"):
+        waited = mill("tenant", "delete", "default", "--yes", "--wait", "--json", timeout=90)
+    assert waited.code == 0, waited.err
+    told = waited.json
+    assert (told["account_id"], told["receipt_token"]) == (account_id, None)
+    deletion = told["deletion"]
+    assert (deletion["status"], deletion["files_left"]) == ("succeeded", 0)
+    assert hash_of_receipt(deletion["receipt"]) == deletion["receipt_sha256"]
+    assert mill("tenant", "receipt", account_id, "--json").json == deletion
+    assert "held_until" in mill("tenant", "receipt", account_id).out
+    assert mill("tenant", "receipt", str(uuid4()), "--json").error["code"] == "not_found"
+    assert mill("document", "list", "--json").error["code"] == "not_found"
+
+
+def test_on_a_terminal_the_slug_is_asked_for_and_an_interrupt_leaves_it_going(mill: CommandLine) -> None:
+    assert "nothing was deleted" in _typed(mill, "no\n", "tenant", "delete", "default")
+    status = mill("tenant", "list", "--json").json["tenants"][0]["status"]
+    assert status == "active"
+    told = _typed(mill, "default\n", "tenant", "delete", "default", "--wait", interrupt_at="files left")
+    assert "It goes on" in told
+    assert mill("tenant", "list", "--json").json["tenants"][0]["status"] == "deleted"
+
+
+def _typed(mill: CommandLine, line: str, *words: str, interrupt_at: str | None = None) -> str:
+    """What a command shows on a terminal where this is typed; interrupted once it shows a text."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "penstock", *words],
+        cwd=mill.folder,
+        env={**os.environ, **mill.variables, "TERM": "xterm", "COLUMNS": "100"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as child:
+        os.close(theirs)
+        os.write(ours, line.encode())
+        shown = ""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece.decode(errors="replace")
+            if interrupt_at is not None and interrupt_at in shown:
+                child.send_signal(signal.SIGINT)
+                interrupt_at = None
+        child.wait(30)
+    os.close(ours)
+    return shown

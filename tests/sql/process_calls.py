@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from penstock.db import Record
+from penstock.db import Connection, Record
 from tests.plugins.database import Database
 from tests.sql.document_calls import DocumentCalls, Tenant, call, document_calls, tenant_transaction
 
@@ -23,10 +23,11 @@ class Processes:
     calls: DocumentCalls
     tenant: Tenant
 
-    async def machinery(self, function: str, *arguments: object) -> Any:
+    async def machinery(self, function: str, *arguments: object, on: Connection | None = None) -> Any:
         """Call a function of `internal` that no login may call."""
-        async with tenant_transaction(self.calls.admin, self.tenant):
-            rows = await call(self.calls.admin, f"internal.{function}", *arguments)
+        admin = on or self.calls.admin
+        async with tenant_transaction(admin, self.tenant):
+            rows = await call(admin, f"internal.{function}", *arguments)
         return rows[0][0]
 
     async def start(self, **options: object) -> int:
@@ -79,9 +80,7 @@ class Processes:
         assert answer["status"] == "succeeded", answer
 
     async def state(self, task_id: int) -> str:
-        return cast(
-            "str", await self.calls.operator.fetchval("select queues.task_state($1)", task_id)
-        )
+        return cast("str", await self.calls.operator.fetchval("select queues.task_state($1)", task_id))
 
     async def sweep(self, **options: object) -> int:
         (row,) = await call(self.calls.runtime, "keeping.sweep_processes", **options)

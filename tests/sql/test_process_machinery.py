@@ -11,7 +11,7 @@ import pytest
 
 from tests.plugins.database import Database
 from tests.sql.document_calls import tenant_transaction
-from tests.sql.process_calls import PROCESS, SUPERVISOR, Processes, processes
+from tests.sql.process_calls import PROCESS, SUPERVISOR, processes
 from tests.sql.two_sessions import until_it_waits
 
 MINUTE = timedelta(minutes=1)
@@ -102,20 +102,15 @@ async def test_a_supervisor_called_by_hand_counts(database: Database) -> None:
 async def test_a_wake_up_waits_for_a_run_under_way_and_comes_after_it(database: Database) -> None:
     async with processes(database) as of, database.connect("admin", name="waker") as waker:
         root_id = await of.start()
-        other = replace(of, calls=_with_admin(of, waker))
-        async with tenant_transaction(of.calls.runtime, of.tenant):
-            await of.calls.runtime.fetchval(
+        async with tenant_transaction(of.calls.runtime, of.tenant) as running:
+            await running.execute(
                 "select internal.run_function($1, $2)", SUPERVISOR, f'{{"send_sms_task_id": {root_id}}}'
             )
-            waking = asyncio.create_task(other.machinery("next_check", PROCESS, root_id))
+            waking = asyncio.create_task(of.machinery("next_check", PROCESS, root_id, on=waker))
             await until_it_waits(of.calls.admin, waking, "waker")
         assert await waking == of.calls.clock.now
         root = await of.open_root(root_id)
         assert (root["check_number"], root["next_check_at"]) == (3, of.calls.clock.now)
-
-
-def _with_admin(of: Processes, admin: asyncpg.Connection[asyncpg.Record]) -> object:
-    raise NotImplementedError
 
 
 async def test_an_ended_process_has_no_root_and_no_check_to_come(database: Database) -> None:

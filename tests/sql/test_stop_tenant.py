@@ -37,18 +37,13 @@ async def stopped(queue: Calls, tenant: UUID) -> None:
 
 
 async def erase(queue: Calls, tenant: UUID) -> dict[str, int]:
-    answer: dict[str, int] = json.loads(
-        await queue.admin.fetchval("select queues.erase_history($1)", tenant)
-    )
+    answer: dict[str, int] = json.loads(await queue.admin.fetchval("select queues.erase_history($1)", tenant))
     return answer
 
 
 async def kept_of(queue: Calls, tenant: UUID) -> dict[str, int]:
     """How many rows of each table are the tenant's, but for empty ones; the ready rows among them."""
-    counts = {
-        table: await queue.count(table, f"tenant_id = '{tenant}'")
-        for table in TABLES
-    }
+    counts = {table: await queue.count(table, f"tenant_id = '{tenant}'") for table in TABLES}
     counts["ready"] = await queue.count(
         "ready", f"task_id in (select task_id from queues.task where tenant_id = '{tenant}')"
     )
@@ -158,7 +153,9 @@ async def test_what_ends_badly_of_a_stopped_tenant_has_no_handler_run(database: 
     async with calls(database) as queue:
         ours = uuid7()
         worker = await queue.worker("email")
-        await queue.enqueue({"error_handler": "comms.record_email_failure"}, task_type="email", tenant_id=ours)
+        await queue.enqueue(
+            {"error_handler": "comms.record_email_failure"}, task_type="email", tenant_id=ours
+        )
         lease = await queue.claim_one(worker, "email")
         await stop(queue, ours)
         await stop(queue, ours)
@@ -205,9 +202,7 @@ async def test_a_claim_under_way_is_waited_for_and_then_counted(database: Databa
         await transaction.start()
         assert len(await rows(claimer, "claim", worker, "default", 1)) == 1
         async with database.connect("admin", name="stopper") as stopper:
-            waiting = asyncio.create_task(
-                stopper.fetchval("select queues.stop_tenant($1, $2)", ours, SPARED)
-            )
+            waiting = asyncio.create_task(stopper.fetchval("select queues.stop_tenant($1, $2)", ours, SPARED))
             await until_it_waits(queue.admin, waiting, "stopper")
             await transaction.commit()
             assert await waiting >= 1

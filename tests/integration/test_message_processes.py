@@ -136,11 +136,11 @@ async def test_a_broken_success_handler_sends_once_and_ends_as_a_dead_letter_and
             sent = await post.send()
             await eventually(lambda: _failed_once(post, sent))
         assert post.provider.taken == ["The sluice is open"]
-        assert await post.facts(sent) == Facts(attempts=1, failed=1, succeeded=0, retriable=(True,))
+        assert await post.facts(sent) == Facts(attempts=1, failed=1, succeeded=0, retriable=(False,))
         assert "no such wheel" in await post.error(sent)
         letter = await post.admin.fetchrow("select task_id, error_code, reason from queues.dead_letter")
         assert letter is not None
-        assert tuple(letter) == (await post.channel_task(sent), "HandlerFailed", "not_retriable")
+        assert tuple(letter) == (await post.channel_task(sent), "SuccessNotRecorded", "not_retriable")
 
 
 async def test_a_success_handler_that_answers_no_success_is_as_broken(

@@ -30,8 +30,10 @@ async def handler_tasks(queue: Calls) -> list[dict[str, Any]]:
     """The tasks enqueued to run an error handler."""
     found = await queue.admin.fetch(
         """
-        select t.payload ->> 'db_function' as function, t.payload -> 'original_payload' = $1::jsonb as is_original,
-          t.payload ->> 'error' as error, t.payload -> 'retriable' = 'true' as retriable, t.tenant_id, q.queue_name
+        select t.payload ->> 'db_function' as function,
+          t.payload -> 'original_payload' = $1::jsonb as is_original,
+          t.payload ->> 'error' as error, t.payload -> 'retriable' = 'true' as retriable,
+          t.tenant_id, q.queue_name
         from queues.task t join queues.queue q using (queue_id)
         where t.task_type = 'db_function' order by t.task_id
         """,
@@ -64,9 +66,8 @@ async def test_one_that_dies_has_its_handler_run(database: Database) -> None:
 
 async def test_one_that_is_tried_again_has_not(database: Database) -> None:
     async with calls(database) as queue:
-        await queue.put_type(
-            "sms", queue=QUEUE, max_attempts=2, retry={"default": {"kind": "table", "delays": [0]}}
-        )
+        retry = {"default": {"kind": "table", "delays": [0, 0]}}
+        await queue.put_type("sms", queue=QUEUE, max_attempts=2, retry=retry)
         worker = await queue.worker(QUEUE)
         lease = await ran(queue, worker)
         assert (await queue.fail(worker, lease, "Busy", "later"))["outcome"] == "retry"
@@ -143,7 +144,10 @@ async def test_one_that_was_cancelled_too_late_and_completed_has_not(database: D
 async def test_an_ordinary_task_just_ends(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
-        for payload in ({}, {"error_handler": None}, {"error_handler": 7}, {"error_handler": ["x"]}):
+        payloads: list[dict[str, object]] = [
+            {}, {"error_handler": None}, {"error_handler": 7}, {"error_handler": ["x"]},
+        ]  # fmt: skip
+        for payload in payloads:
             tasks = await queue.count("task")
             await queue.die(worker, payload=payload)
             await rows(queue.operator, "cancel_task", await queue.enqueue(payload), "no need")
@@ -180,13 +184,13 @@ async def test_the_attempt_of_a_process_whose_task_dies_is_recorded_as_failed(da
         worker = await runtime.fetchval(
             "select queues.register_worker('w', array['sms', 'processes'], interval '1 day')"
         )
-        lease = await runtime.fetchrow("select * from queues.claim($1, 'sms', 1)", worker)
+        (lease,) = await runtime.fetch("select * from queues.claim($1, 'sms', 1)", worker)
         await runtime.execute(
             "select queues.fail($1, array[$2::bigint], '{Down}', '{no gateway}', _final => '{t}')",
             worker,
             lease["lease_id"],
         )
-        handler = await runtime.fetchrow("select * from queues.claim($1, 'sms', 1)", worker)
+        (handler,) = await runtime.fetch("select * from queues.claim($1, 'sms', 1)", worker)
         payload = await of.payload(handler["task_id"])
         for _ in range(2):
             answer = await of.calls.of(of.tenant, "internal.run_function", payload["db_function"], payload)

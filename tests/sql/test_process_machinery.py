@@ -1,4 +1,4 @@
-"""Roots and their supervisors: one look to come for each root that is not over, and none that was overtaken counts."""
+"""Roots and their supervisors: one look to come for each root, and none counts that was overtaken."""
 
 from __future__ import annotations
 

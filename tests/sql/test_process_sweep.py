@@ -38,7 +38,7 @@ async def test_a_root_whose_supervisor_is_late_or_will_come_later_is_left(databa
         await of.start(scheduled_at=of.calls.clock.now + timedelta(days=1))
         await of.calls.clock.advance(minutes=30)
         assert await of.sweep() == 0
-        (worker,) = await of.calls.runtime.fetchrow(
+        worker = await of.calls.runtime.fetchval(
             "select queues.register_worker('w', array['processes'], interval '1 day')"
         )
         await of.calls.runtime.fetch("select queues.claim($1, 'processes', 10)", worker)

@@ -27,7 +27,7 @@ async def stop(queue: Calls, tenant: UUID, spared: str = SPARED) -> int:
 
 
 async def stopped(queue: Calls, tenant: UUID) -> None:
-    """Stop a tenant and wait until nothing of it is under way; the server's other databases may delay that."""
+    """Stop a tenant and wait until nothing of it is under way; other databases may delay that."""
     await stop(queue, tenant)
 
     async def nothing_left() -> bool:
@@ -184,11 +184,13 @@ async def test_a_producer_that_begins_before_the_stop_and_enqueues_after_it_is_r
 ) -> None:
     async with calls(database) as queue, database.connect("runtime", name="producer") as producer:
         ours = uuid7()
+        transaction = producer.transaction()
+        await transaction.start()
+        await producer.fetchval("select 1")
+        await stop(queue, ours)
         with pytest.raises(asyncpg.PostgresError) as refused:
-            async with producer.transaction():
-                await producer.fetchval("select 1")
-                await stop(queue, ours)
-                await value(producer, "enqueue", "job", {}, tenant_id=ours)
+            await value(producer, "enqueue", "job", {}, tenant_id=ours)
+        await transaction.rollback()
         assert refused.value.sqlstate == "PS017"
 
 

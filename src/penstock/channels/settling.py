@@ -28,19 +28,21 @@ class HandlerFailed(PenstockError):
     """The facts of an attempt could not be written.
 
     Not retriable: the queue must not run the task again, which would call the provider again because a
-    handler is broken. The task becomes a dead letter, and as such has its error handler run once more.
+    handler is broken. The task becomes a dead letter, and as such has its error handler run once more. After
+    a success its code says so to `queues.bury`, and no other attempt is made either.
     """
 
     retriable = False
 
-    def __init__(self, handler: str, reason: str) -> None:
+    def __init__(self, handler: str, reason: str, *, succeeded: bool) -> None:
+        done = "The provider did it, but that" if succeeded else "That the attempt failed"
         super().__init__(
-            f"What became of the attempt could not be written by {handler}: {reason}",
-            f"Mend {handler}; until then its process sees an attempt that failed",
+            f"{done} could not be written by {handler}: {reason}",
+            f"Mend {handler}; penstock process shows what waits for it",
         )
         self.handler = handler
         self.reason = reason
-        self.args = (handler, reason)
+        self.error_code = "SuccessNotRecorded" if succeeded else "FailureNotRecorded"
 
 
 async def settle(order: Order, outcome: Outcome, run: Run) -> None:
@@ -74,7 +76,8 @@ async def settle(order: Order, outcome: Outcome, run: Run) -> None:
                 will_retry=not last,
             )
             if last:
-                raise HandlerFailed(handler, error_text(error)) from error
+                reached = isinstance(outcome, Succeeded)
+                raise HandlerFailed(handler, error_text(error), succeeded=reached) from error
         await asyncio.sleep(pauses[failures])
         failures += 1
 

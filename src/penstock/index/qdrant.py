@@ -215,13 +215,13 @@ class QdrantIndex:
 
     async def _delete(self, tenant_id: TenantId, points: models.Filter) -> None:
         for collection in await self._collections(tenant_id):
-            async with self._answering():
+            async with self._answering(), self._unless_gone(collection):
                 await self._client.delete(collection, models.FilterSelector(filter=points), wait=True)
 
     async def _drop_empty(self, tenant_id: TenantId) -> None:
         """Nothing comes in again for a deleted tenant, and removed points may leave bytes behind."""
         for collection in await self._collections(tenant_id):
-            async with self._answering():
+            async with self._answering(), self._unless_gone(collection):
                 if (await self._client.count(collection, exact=True)).count == 0:
                     self._known.discard(collection)
                     await self._client.delete_collection(collection)
@@ -232,6 +232,15 @@ class QdrantIndex:
         return [
             (TenantId(row["tenant_id"]), DocumentId(row["document_id"]), row["generation"]) for row in rows
         ]
+
+    @asynccontextmanager
+    async def _unless_gone(self, collection: str) -> AsyncIterator[None]:
+        """A collection that another removal dropped meanwhile holds nothing any more."""
+        try:
+            yield
+        except (ApiException, ValueError):
+            if await self._client.collection_exists(collection):
+                raise
 
     @asynccontextmanager
     async def _answering(self) -> AsyncIterator[None]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.app import Penstock
-from penstock.channels import DbFunction, EmailChannel, Exchange, FileDeleteChannel, HandlerFailed, SmsChannel
+from penstock.channels import DbFunction, EmailChannel, Exchange, FileDeleteChannel, SmsChannel
 from penstock.channels.ports import DeletesBlobs, DropsVectors
 from penstock.db.tenancy import TenantPool
-from penstock.model import Exponential, NoRetry
+from penstock.model import Exponential
 from penstock.settings import Settings
 from penstock.worker import Context
 
@@ -44,7 +44,7 @@ class Processes:
             self._declare(app, task_type, queue, again)
 
     def _declare(self, app: Penstock, task_type: str, queue: str, again: Exponential) -> None:
-        @app.task(task_type, queue=queue, retry=again, retry_errors={HandlerFailed: NoRetry()})
+        @app.task(task_type, queue=queue, retry=again)
         async def channel(payload: dict[str, Any], ctx: Context) -> None:
             await self._exchanges[task_type](payload, ctx)
 

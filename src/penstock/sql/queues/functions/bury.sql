@@ -26,6 +26,8 @@ begin
   if _lease.held <> 0 then
     perform queues.free_keys(array[_lease.task_id], true);
   end if;
-  perform queues.note_bad_end(_lease.task_id, format('%s: %s', _error_code, _error_message));
+  -- A provider that did it must not be asked again because we failed to write that down.
+  perform queues.note_bad_end(
+    _lease.task_id, format('%s: %s', _error_code, _error_message), _error_code <> 'SuccessNotRecorded');
 end;
 $$;

@@ -1,7 +1,7 @@
 -- A task of a channel that ends dead, quarantined or cancelled has its error handler run, by a task enqueued here, in
 -- the transaction that ends it: nobody waits for an answer that cannot come. Others, and those of a tenant that was
 -- stopped, just end.
-create or replace function queues.note_bad_end(_task_id bigint, _error text)
+create or replace function queues.note_bad_end(_task_id bigint, _error text, _retriable boolean default true)
 returns void
 language sql
 security definer
@@ -14,7 +14,7 @@ as $$
       'db_function', t.payload -> 'error_handler',
       'original_payload', t.payload,
       'error', _error,
-      'retriable', true),
+      'retriable', _retriable),
     _queue => q.queue_name,
     _tenant_id => t.tenant_id)
   from queues.find_task(_task_id) t

@@ -59,21 +59,6 @@ async def scene(calls: DocumentCalls, function: str, process: str, part: str, sl
 async def start(calls: DocumentCalls, tenant: Tenant, process: str) -> int:
     """Start a process; the number of its root."""
     match process:
-        case "comms.send_email":
-            message = await calls.of(
-                tenant, "comms.create_email_message", ["anna@example.org"], "Hello", "Good morning"
-            )
-            return await kicked_off(calls, tenant, "comms.kickoff_send_email", message)
-        case "comms.send_sms":
-            message = await calls.of(tenant, "comms.create_sms_message", "+4930123456", "Good morning")
-            return await kicked_off(calls, tenant, "comms.kickoff_send_sms", message)
-        case "files.file_deletion":
-            document = await calls.document(tenant)
-            await calls.of(tenant, "ingest.delete_document", document)
-            file_id = await calls.admin.fetchval(
-                "select file_id from files.file where document_id = $1", document
-            )
-            return await kicked_off(calls, tenant, "files.kickoff_file_deletion", file_id)
         case "accounts.account_deletion":
             await calls.document(tenant)
             return await request_deletion(calls, tenant)
@@ -88,11 +73,41 @@ async def start(calls: DocumentCalls, tenant: Tenant, process: str) -> int:
                 tenant.tenant_id,
             )
             return found
+    kickoff = process.replace(".", ".kickoff_")
+    parameter = await calls.admin.fetchval(
+        "select proargnames[1] from pg_proc where oid = to_regproc($1)", kickoff
+    )
+    return await kicked_off(calls, tenant, kickoff, await subject(calls, tenant, process, parameter))
+
+
+async def subject(
+    calls: DocumentCalls, tenant: Tenant, process: str, parameter: str | None
+) -> int | str | UUID:
+    """What a process is about, by the parameter of its kickoff; those of new processes are among them."""
+    match parameter:
+        case "_subject":
+            return "the gate"
+        case "_document_id":
+            return await calls.document(tenant)
+        case "_project_id":
+            return tenant.project_id
+        case "_source_id":
+            return await calls.webhook(tenant)
+        case "_file_id":
+            document = await calls.document(tenant)
+            await calls.of(tenant, "ingest.delete_document", document)
+            file: UUID = (await calls.row(document))["file_id"]
+            return file
+        case "_email_message_id":
+            to = ["anna@example.org"]
+            return int(await calls.of(tenant, "comms.create_email_message", to, "Hello", "Good morning"))
+        case "_sms_message_id":
+            return int(await calls.of(tenant, "comms.create_sms_message", "+4930123456", "Good morning"))
     pytest.fail(f"say here how {process} is started, so that its functions are attacked too")
 
 
-async def kicked_off(calls: DocumentCalls, tenant: Tenant, kickoff: str, subject: int | UUID) -> int:
-    ((message, root_id),) = await calls.rows(tenant, kickoff, subject)
+async def kicked_off(calls: DocumentCalls, tenant: Tenant, kickoff: str, about: int | str | UUID) -> int:
+    ((message, root_id),) = await calls.rows(tenant, kickoff, about)
     assert message is None
     return int(root_id)
 

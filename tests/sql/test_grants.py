@@ -27,9 +27,10 @@ WORKS = {
 OPERATES = {"pause", "resume", "put_limits", "replay", "purge_dead", "run_now", "run_schedule"}
 SHARED = {"rescue", "maintain", "put_queue", "put_task_type", "put_schedule", "drop_schedule"}
 INNER = {
-    "admit_keyed", "admit_limited", "bury", "drain_key", "drop_history", "find_lanes", "find_task",
-    "free_keys", "hand_over", "note_attempt", "note_audit", "note_end", "note_error", "queue_room",
-    "rate_room", "rate_take", "return_task", "roll_partitions", "settle_key", "show_ready", "wake",
+    "admit_keyed", "admit_limited", "bury", "drain_key", "drop_history", "empty_lanes", "erase_history",
+    "find_lanes", "find_task", "free_keys", "hand_over", "note_attempt", "note_audit", "note_bad_end",
+    "note_end", "note_error", "queue_room", "rate_room", "rate_take", "return_task", "roll_partitions",
+    "settle_key", "show_ready", "stop_tenant", "wake", "withdraw",
 }  # fmt: skip
 
 MATRIX = {
@@ -88,8 +89,8 @@ async def test_no_function_has_an_overload(database: Database) -> None:
     async with database.connect("admin") as admin:
         assert await admin.fetch(
             """
-            select p.pronamespace::regnamespace, p.proname from pg_proc p
-            where p.pronamespace in ('queues'::regnamespace, 'internal'::regnamespace)
+            select n.nspname, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+            where n.nspowner::regrole::text in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
             group by 1, 2 having count(*) > 1
             """
         ) == []  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from penstock.errors import Conflict, InvalidArgument
 from penstock.scaffold import Channel, Checkout, NewFile, Process, Thing, process_files, write
 from penstock.scaffold.process import LONGEST
+from penstock.scaffold.template import filled
+from penstock.scaffold.values import values_of
 from tests.plugins.command_line import CommandLine, Ended
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +106,37 @@ def test_the_test_of_a_new_process_passes_untouched(written: Path) -> None:
     whole = [f"tests/sql/test_{name}_process.py" for name in WHOLE]
     few = [f"tests/sql/test_{name}_process.py::{test}" for name in set(WRITTEN) - set(WHOLE) for test in FEW]
     run(written, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *whole, *few)
+
+
+@pytest.mark.parametrize(
+    "built_in",
+    ["send_email_supervisor", "kickoff_send_email", "record_email_success", "record_email_failure"],
+)
+def test_it_writes_what_a_built_in_process_says(checkout: Checkout, built_in: str) -> None:
+    """When the built-in ones learn something, so do those to come."""
+    values = values_of(Process.named("send_email", "comms", Channel.EMAIL), new_schema=False)
+    template = {
+        "send_email_supervisor": "supervisor",
+        "kickoff_send_email": "kickoff",
+        "record_email_success": "record_success",
+        "record_email_failure": "record_failure",
+    }[built_in]
+    written = filled(f"functions/{template}.sql", values)
+    for handler, short in (
+        ("get_send_email_payload", "get_email_payload"),
+        ("record_send_email", "record_email"),
+    ):
+        written = written.replace(handler, short)
+    there = (checkout.root / f"src/penstock/sql/comms/functions/{built_in}.sql").read_text()
+    assert code_of(written) == code_of(there)
+
+
+def code_of(function: str) -> list[str]:
+    """The statements of a function, without its head, the names of rows and what it says to people."""
+    body = function[function.index("create or replace") :]
+    body = re.sub(r"\b[mr]\.", "", re.sub(r"(from comms\.email_message) [mr]\b", r"\1", body))
+    body = re.sub(r"'[^']* (?:id of|message %s)[^']*'", "''", body)
+    return re.sub(r"\s+", "", body).split(";")
 
 
 def test_it_says_what_it_wrote_and_what_comes_next(checkout: Checkout) -> None:

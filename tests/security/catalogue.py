@@ -82,9 +82,9 @@ CHECKS = {
         where p.is_business_shaped and has_function_privilege('worker_service_user', p.oid, 'execute')
           and not exists (select from internal.business_function b where b.function_name = p.name)
     """,
-    "the runner has its caller's rights and workers alone call it": """
+    "the runners have their caller's rights and workers alone call them": """
         select p.name from routine p
-        where p.name = 'internal.run_function'
+        where p.name like 'internal.run\\_%'
           and (p.prosecdef or exists (
             select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
             where a.grantee <> p.proowner and a.grantee <> 'worker_service_user'::regrole))
@@ -101,7 +101,9 @@ CHECKS = {
             'accounts.kickoff_account_deletion', 'accounts.kickoff_account_anonymization',
             'files.mark_file_deleted'))
           and p.name <> 'internal.schema_version'
-          and not (p.name in ('internal.run_function', 'internal.business_call')
+          and not (p.name in (
+              'internal.run_function', 'internal.run_for_tenant', 'internal.run_and_complete',
+              'internal.business_call', 'internal.succeeded')
             and r.rolname in ('worker_service_user', 'penstock_runtime'))
           -- row security asks it when operators read the views of facts
           and not (p.name = 'internal.tenant_id' and r.rolname in ('service_role', 'penstock_operator'))

@@ -83,9 +83,12 @@ BAD: dict[str, tuple[str, list[str]]] = {
         """,
         ["comms.letter"],
     ),
-    "the runner has its caller's rights and workers alone call it": (
-        "alter function internal.run_function security definer",
-        ["internal.run_function"],
+    "the runners have their caller's rights and workers alone call them": (
+        """
+        alter function internal.run_function security definer;
+        grant execute on function internal.run_for_tenant to service_role;
+        """,
+        ["internal.run_for_tenant", "internal.run_function"],
     ),
     "the machinery is closed to logins": (
         """

@@ -62,6 +62,9 @@ SERVES_EVERY_TENANT = {
 NAMES_A_TENANT = {"queues.enqueue", "queues.enqueue_many"}
 """Outside any tenant a producer says whose the task is; inside one it cannot say another's."""
 
+RUNS_FOR_A_TENANT = {"internal.run_for_tenant", "internal.run_and_complete"}
+"""Outside any tenant a worker says whose lease it runs; inside one it cannot say another's."""
+
 CALLABLE = """
 select n.nspname || '.' || p.proname as name, p.provolatile::text as volatile,
   coalesce(p.proargnames[1:p.pronargs], '{}') as names,
@@ -161,8 +164,10 @@ class Probe:
         for function in functions:
             if function.name in SEES_EVERY_TENANT or function.name in SERVES_EVERY_TENANT:
                 continue
+            if self.ours is None and function.name in RUNS_FOR_A_TENANT:
+                continue
             values = self.process_ids | probe_values(self.others[-1])
-            values |= {f"{name}._payload": self.payload for name in self.registered}
+            values |= {f"{name}._payload": self.payload for name in (*self.registered, *RUNS_FOR_A_TENANT)}
             ends: set[str] = set()
             for arguments in variants(function, values):
                 if self.ours is None and function.name in NAMES_A_TENANT:

@@ -115,7 +115,6 @@ async def test_a_name_that_is_not_registered_is_refused(database: Database) -> N
     [
         "drop function comms.get_email_payload",
         "revoke execute on function comms.get_email_payload from worker_service_user",
-        "alter function comms.get_email_payload security invoker",
         "alter function comms.get_email_payload rename to get_letter_payload",
         """
         drop function comms.get_email_payload;
@@ -123,7 +122,7 @@ async def test_a_name_that_is_not_registered_is_refused(database: Database) -> N
         grant execute on function comms.get_email_payload to worker_service_user;
         """,
     ],
-    ids=["dropped", "not granted", "not a definer", "renamed", "of another type"],
+    ids=["dropped", "not granted", "renamed", "of another type"],
 )
 async def test_what_is_registered_but_cannot_be_called_is_refused(database: Database, change: str) -> None:
     async with acme(database) as (calls, tenant):
@@ -164,6 +163,34 @@ async def test_without_a_tenant_nothing_is_run(database: Database) -> None:
             with pytest.raises(asyncpg.PostgresError) as refused:
                 await calls.runtime.fetchval(RUN, name, json.dumps(payload))
             assert refused.value.sqlstate == "PS012"
+
+
+async def test_a_worker_runs_for_the_tenant_it_names_but_not_within_anothers_transaction(
+    database: Database,
+) -> None:
+    async with acme(database) as (calls, tenant):
+        other = await calls.create_tenant("other")
+        message = await calls.of(tenant, "comms.create_sms_message", "+4930123456", "Good morning")
+        ((_, task),) = await calls.rows(tenant, "comms.kickoff_send_sms", message)
+        named = (tenant.tenant_id, "comms.send_sms_supervisor", json.dumps({"send_sms_task_id": task}))
+        worker = await calls.runtime.fetchval(
+            "select queues.register_worker('w', array['processes'], interval '1 day')"
+        )
+        (lease,) = await calls.runtime.fetch("select * from queues.claim($1, 'processes', 1)", worker)
+        held = (worker, lease["lease_id"], lease["task_id"])
+        run = "select internal.run_for_tenant($1, $2, $3)"
+        run_and_complete = "select internal.run_and_complete($1, $4, $5, $6, $2, $3, false)"
+        for query, arguments in ((run, named), (run_and_complete, (*named, *held))):
+            with pytest.raises(asyncpg.PostgresError) as refused:
+                async with tenant_transaction(calls.runtime, other):
+                    await calls.runtime.fetchval(query, *arguments)
+            assert (refused.value.sqlstate, refused.value.detail) == ("PS005", "tenant_id")
+        outcomes = []
+        for query, arguments in ((run, named), (run_and_complete, (*named, *held))):
+            answer = json.loads(await calls.runtime.fetchval(query, *arguments))
+            outcomes.append(answer["payload"]["outcome"])
+        assert outcomes == ["attempted", "waiting"]
+        assert await calls.operator.fetchval("select queues.task_state($1)", lease["task_id"]) == "completed"
 
 
 async def test_a_payload_of_any_kind_is_answered_with_an_envelope(database: Database) -> None:

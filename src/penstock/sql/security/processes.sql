@@ -1,6 +1,8 @@
 -- Who may call the machinery of processes. The owners' functions use it; workers run what is registered.
 -- The doors among it are for nobody else, not for the other owners either.
-revoke all on function internal.run_function, internal.business_call, internal.erase_tenant, internal.register_process
+revoke all on function
+  internal.run_function, internal.run_for_tenant, internal.run_and_complete, internal.business_call,
+  internal.erase_tenant, internal.register_process
   from penstock_queue, penstock_keeper;
 grant execute on function
   internal.run_function, internal.run_for_tenant, internal.run_and_complete, internal.business_call, internal.succeeded

@@ -1,4 +1,4 @@
--- Success handler: the attempt succeeded. Writes the fact once and wakes the supervisor. Raises PS012.
+-- Success handler: the attempt succeeded. Writes the fact once, which ends the process. Raises PS012.
 create or replace function {{schema}}.record_{{name}}_success(_payload jsonb)
 returns jsonb
 language plpgsql
@@ -22,7 +22,7 @@ begin
   values (v_attempt_id, v_attempt.tenant_id, coalesce(_payload -> 'worker_payload', '{}'), internal.clock())
   on conflict do nothing;
   if found then
-{{success_effects}}    perform internal.next_check('{{process}}', v_attempt.{{name}}_task_id);
+{{success_effects}}    perform internal.end_process('{{process}}', v_attempt.{{name}}_task_id);
   end if;
   return internal.progress('recorded');
 end;

@@ -12,7 +12,9 @@ declare
   v_task {{schema}}.{{name}}_task;
   v_attempt {{schema}}.{{name}}_attempt;
   v_channel_payload jsonb;
+  v_attempts integer;
   v_failures integer;
+  v_succeeded boolean;
   v_failed_at timestamptz;
 begin
   -- Input
@@ -31,27 +33,29 @@ begin
   select * into v_attempt from {{schema}}.{{name}}_attempt a
   where a.{{name}}_task_id = v_task_id and a.{{name}}_attempt_id > v_task.restarted_after
   order by a.{{name}}_attempt_id desc limit 1;
-  if {{schema}}.count_{{name}}_attempts(v_task_id) > {{schema}}.count_{{name}}_failed_attempts(v_task_id)
-    and not {{schema}}.has_{{name}}_succeeded_attempt(v_task_id)
+  v_attempts := {{schema}}.count_{{name}}_attempts(v_task_id);
+  v_failures := {{schema}}.count_{{name}}_failed_attempts(v_task_id);
+  v_succeeded := {{schema}}.has_{{name}}_succeeded_attempt(v_task_id);
+  if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then
     perform {{schema}}.record_{{name}}_failure(jsonb_build_object(
       'original_payload', jsonb_build_object('{{name}}_attempt_id', v_attempt.{{name}}_attempt_id),
       'error', 'its task ended and nobody said how'));
+    v_failures := v_failures + 1;
   end if;
-  v_failures := {{schema}}.count_{{name}}_failed_attempts(v_task_id);
 
   -- Compute
-  if {{schema}}.has_{{name}}_succeeded_attempt(v_task_id) then
+  if v_succeeded then
     perform internal.end_process(v_process, v_task_id);
     return internal.progress('done');
   end if;
-  if {{schema}}.is_{{name}}_stuck(v_task.{{about_name}}) then
+  if v_failures > 0 and {{schema}}.is_{{name}}_stuck(v_task.{{about_name}}) then
     perform internal.end_process(v_process, v_task_id);
     return jsonb_build_object(
       'status', case when v_failures >= internal.max_attempts() then 'max_attempts_reached' else 'not_retriable' end);
   end if;
-  if {{schema}}.count_{{name}}_attempts(v_task_id) > v_failures then
+  if v_attempts > v_failures then
     return internal.progress('waiting', jsonb_build_object(
       'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(v_attempt.created_at))));
   end if;

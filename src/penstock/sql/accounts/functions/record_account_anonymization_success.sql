@@ -1,4 +1,4 @@
--- Success handler of `db_function`: the attempt succeeded. Writes the fact once and wakes the supervisor. Raises PS012.
+-- Success handler of `db_function`: the attempt succeeded. Writes the fact once, which ends the process. Raises PS012.
 create or replace function accounts.record_account_anonymization_success(_payload jsonb)
 returns jsonb
 language plpgsql
@@ -21,7 +21,7 @@ begin
   values (v_attempt_id, v_attempt.tenant_id, coalesce(_payload -> 'worker_payload', '{}'), internal.clock())
   on conflict do nothing;
   if found then
-    perform internal.next_check('accounts.account_anonymization', v_attempt.account_anonymization_task_id);
+    perform internal.end_process('accounts.account_anonymization', v_attempt.account_anonymization_task_id);
     -- The deletion waits for this.
     perform internal.next_check('accounts.account_deletion', d.account_deletion_task_id)
     from accounts.account_deletion_task d where d.tenant_id = v_attempt.tenant_id;

@@ -1,4 +1,4 @@
--- Success handler of `email`: the attempt succeeded. Writes the fact once and wakes the supervisor. Raises PS012.
+-- Success handler of `email`: the attempt succeeded. Writes the fact once, which ends the process. Raises PS012.
 create or replace function comms.record_email_success(_payload jsonb)
 returns jsonb
 language plpgsql
@@ -21,7 +21,7 @@ begin
   values (v_attempt_id, v_attempt.tenant_id, coalesce(_payload -> 'worker_payload', '{}'), internal.clock())
   on conflict do nothing;
   if found then
-    perform internal.next_check('comms.send_email', v_attempt.send_email_task_id);
+    perform internal.end_process('comms.send_email', v_attempt.send_email_task_id);
   end if;
   return internal.progress('recorded');
 end;

@@ -1,5 +1,5 @@
 -- Success handler of `file_delete`: the blob is gone. What the database holds of a deleted document goes now: chunks,
--- vectors, cached embeddings; then the file is marked. Writes the fact once and wakes the supervisor.
+-- vectors, cached embeddings; then the file is marked. Writes the fact once, which ends the process.
 -- Locks: the rows it deletes. Raises PS012.
 create or replace function files.record_file_delete_success(_payload jsonb)
 returns jsonb
@@ -33,7 +33,7 @@ begin
     perform files.mark_file_deleted(v_file.file_id);
     perform ingest.note_event(
       v_file.document_id, 'removed', null, null, null, null, jsonb_build_object('file_id', v_file.file_id));
-    perform internal.next_check('files.file_deletion', v_attempt.file_deletion_task_id);
+    perform internal.end_process('files.file_deletion', v_attempt.file_deletion_task_id);
   end if;
   return internal.progress('recorded');
 end;

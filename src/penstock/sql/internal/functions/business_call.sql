@@ -1,4 +1,4 @@
--- The text that calls a registered business function, made of names from the catalogue and never of what was asked.
+-- The text that calls a registered business function, made of the name as it is registered, quoted.
 -- Raises PS018 for a name that is malformed, not registered, or that the session's user may not call.
 create or replace function internal.business_call(_function_name text)
 returns text
@@ -8,8 +8,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_function oid;
-  v_call text;
+  v_function regprocedure;
 begin
   if _function_name is null or _function_name !~ '^[a-z_][a-z0-9_]{0,62}[.][a-z_][a-z0-9_]{0,62}$' then
     raise exception using errcode = 'PS018', detail = 'function_name',
@@ -21,16 +20,12 @@ begin
       message = format('the function %s is not registered', _function_name),
       hint = 'Only supervisors and handlers of registered processes are run by name: penstock process list';
   end if;
-  select p.oid, format('%I.%I', n.nspname, p.proname) into v_function, v_call
-  from pg_proc p
-  join pg_namespace n on n.oid = p.pronamespace
-  where n.nspname = split_part(_function_name, '.', 1) and p.proname = split_part(_function_name, '.', 2)
-    and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and p.prorettype = 'jsonb'::regtype and p.prosecdef;
-  if v_call is null or not has_function_privilege(session_user, v_function, 'execute') then
+  v_function := to_regprocedure(_function_name || '(jsonb)');
+  if v_function is null or not has_function_privilege(session_user, v_function, 'execute') then
     raise exception using errcode = 'PS018', detail = 'function_name',
       message = format('the function %s is registered but cannot be called', _function_name),
       hint = 'Bring the database to the schema of this version: penstock migrate';
   end if;
-  return v_call;
+  return format('%I.%I', split_part(_function_name, '.', 1), split_part(_function_name, '.', 2));
 end;
 $$;

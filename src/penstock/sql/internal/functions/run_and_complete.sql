@@ -1,6 +1,7 @@
 -- Runs a business function for the tenant of a lease and closes the lease, all in the caller's one statement: a
 -- supervisor's run is one round trip. A handler must succeed, a supervisor may answer any status. Security invoker, as
--- the runner is. Raises PS006, PS018, PS019, and whatever the function raises; then nothing is written.
+-- the runner is. Raises PS005 in a transaction of another tenant, PS006, PS018, PS019, and whatever the function
+-- raises; then nothing is written.
 create or replace function internal.run_and_complete(
   _tenant_id uuid,
   _worker_id integer,
@@ -18,6 +19,11 @@ as $$
 declare
   v_answer jsonb;
 begin
+  if nullif(current_setting('penstock.tenant_id', true), '') <> _tenant_id::text then
+    raise exception using errcode = 'PS005', detail = 'tenant_id',
+      message = format('this transaction belongs to another tenant than %s', _tenant_id),
+      hint = 'Run it in a transaction of its own, or in one of that tenant.';
+  end if;
   perform set_config('penstock.tenant_id', _tenant_id::text, true);
   v_answer := internal.run_function(_function_name, _payload);
   if not internal.succeeded(v_answer) and _must_succeed then

@@ -15,7 +15,8 @@ from penstock.db import Connection
 from penstock.model import uuid7
 from tests.plugins.database import Database
 from tests.security.probe_values import probe_values
-from tests.security.tenants_filled import Filled, house, process_ids, tenant_tables, two_tenants
+from tests.security.processes_filled import process_ids
+from tests.security.tenants_filled import Filled, house, tenant_tables, two_tenants
 from tests.sql.document_calls import DocumentCalls
 
 RUNTIME = "penstock_runtime"
@@ -152,7 +153,7 @@ class Probe:
     async def prepare(self) -> None:
         for other in self.others:
             self.ids[other.prefix] = await ids_of(self.calls.admin, other)
-        ids = await process_ids(self.calls.admin, self.others[-1])
+        ids = await process_ids(self.calls.admin, self.others[-1].tenant)
         self.process_ids = {f"_{name}": number for name, number in ids.items()}
         self.payload = json.dumps({**ids, "original_payload": ids, "worker_payload": {}, "error": "probe"})
         registered = await self.calls.admin.fetch("select function_name from internal.business_function")

@@ -113,18 +113,23 @@ async def test_a_wake_up_waits_for_a_run_under_way_and_comes_after_it(database: 
         assert (root["check_number"], root["next_check_at"]) == (3, of.calls.clock.now)
 
 
-async def test_an_ended_process_has_no_root_and_no_check_to_come(database: Database) -> None:
+async def test_a_success_ends_the_process_and_no_check_comes_after_it(database: Database) -> None:
     async with processes(database) as of:
         root_id = await of.start()
-        await of.report(await of.attempt(root_id))
-        woken = await of.open_root(root_id)
-        assert await of.outcome(root_id, check=woken["check_number"]) == "done"
+        attempt_id = await of.attempt(root_id)
+        pending = await of.open_root(root_id)
+        await of.report(attempt_id)
         assert await of.root(root_id) is None
+        assert await of.state(pending["task_id"]) == "replaced"
         tasks = await of.calls.admin.fetchval("select count(*) from queues.task")
         assert await of.machinery("next_check", PROCESS, root_id) is None
-        assert await of.outcome(root_id, check=woken["check_number"]) == "overtaken"
+        assert await of.outcome(root_id, check=pending["check_number"]) == "overtaken"
         assert await of.outcome(root_id) == "done"
+        await of.report(attempt_id)
+        await of.report(attempt_id, "it failed after all")
         assert await of.calls.admin.fetchval("select count(*) from queues.task") == tasks
+        assert await of.calls.admin.fetchval("select count(*) from comms.send_sms_attempt_succeeded") == 1
+        assert await of.calls.admin.fetchval("select count(*) from comms.send_sms_attempt_failed") == 0
 
 
 async def test_ending_withdraws_the_check_that_waits(database: Database) -> None:

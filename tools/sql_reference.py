@@ -28,10 +28,10 @@ SCHEMAS = {
 ROLES = ("penstock_api", "worker_service_user", "service_role", "penstock_reader")
 INTRO = """# SQL reference: documents and processes
 
-Every function of the schemas `accounts`, `ingest`, `files`, `vault`, `comms`, `api`, `internal` and `keeping` that a
-login may call; the queue's are in [the other reference](sql.md). Written by `tools/sql_reference.py` from the SQL itself.
-Supervisors and handlers, which workers call by name through `internal.run_function`, are explained in
-[Processes](../guides/processes.md).
+Every function of the schemas `accounts`, `ingest`, `files`, `vault`, `comms`, `api`, `internal` and `keeping`
+that a login may call; the queue's are in [the other reference](sql.md). Written by `tools/sql_reference.py`
+from the SQL itself. Supervisors and handlers, which workers call by name through `internal.run_function`, are
+explained in [Processes](../guides/processes.md).
 
 All but those in `keeping` work for the transaction's tenant. Set it first, for the transaction and never for
 the session:

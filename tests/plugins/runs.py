@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
-from penstock.db import Connection
+from penstock.db import Connection, Pool
 from penstock.model import TaskId
 
 
@@ -16,7 +16,7 @@ class NoRun:
     tenant_id: UUID | None = field(default_factory=uuid4)
     task_id: TaskId = field(default=TaskId(0))
 
-    async def complete_by(self, statement: str, *arguments: object) -> Any:
+    async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any:
         raise AssertionError("a channel writes nothing itself")
 
     def transaction(self) -> AbstractAsyncContextManager[Connection]:

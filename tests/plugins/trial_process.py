@@ -100,7 +100,7 @@ class Trial:
 async def trial_process(mill: Mill) -> AsyncIterator[Trial]:
     app, provider = mill.app(), TrialProvider()
     tenants = await TenantPool.open(mill.database.runtime_url, application_name="exchange", size=4)
-    exchange, db_function = Exchange(tenants, provider), DbFunction()
+    exchange, db_function = Exchange(tenants, provider), DbFunction(tenants)
     types = _declare(app, exchange, db_function)
     try:
         async with mill.open(app) as books:

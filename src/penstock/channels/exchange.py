@@ -30,7 +30,7 @@ class Exchange:
         order = Order.read(payload, run)
         for key in ("success_handler", "error_handler"):
             order.named(key)  # before anything goes out: without them nobody would hear of it
-        await settle(order, await self._attempt(order, run), run)
+        await settle(self._tenants, order, await self._attempt(order, run), run)
 
     async def _attempt(self, order: Order, run: Run) -> Outcome:
         before = order.named_if_any("before_handler")

@@ -46,14 +46,14 @@ async def run_for_tenant(tenants: TenantPool, order: Order, name: str) -> Envelo
 
 
 async def run_and_complete(
-    run: Run, name: str, payload: Mapping[str, Any], *, must_succeed: bool
+    tenants: TenantPool, run: Run, name: str, payload: Mapping[str, Any], *, must_succeed: bool
 ) -> Envelope | None:
     """The same in a transaction that also closes the lease, in one round trip.
 
     Raises AnswerRefused for what is no envelope and, if it must succeed, for no success; then nothing is
     written. None when the line broke after the commit.
     """
-    answer = await run.complete_by(RUN_AND_COMPLETE, name, as_json(payload), must_succeed)
+    answer = await run.complete_by(tenants.pool, RUN_AND_COMPLETE, name, as_json(payload), must_succeed)
     return None if answer is None else _envelope(answer)
 
 

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
-from penstock.db import Connection
+from penstock.db import Connection, Pool
 from penstock.model import DocumentId, TaskId, TenantId
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Run(Protocol):
     @property
     def tenant_id(self) -> UUID | None: ...
     def transaction(self) -> AbstractAsyncContextManager[Connection]: ...
-    async def complete_by(self, statement: str, *arguments: object) -> Any: ...
+    async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any: ...
 
 
 class DeletesBlobs(Protocol):

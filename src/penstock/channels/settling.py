@@ -11,6 +11,7 @@ from penstock.channels.outcome import Failed, Outcome, Succeeded
 from penstock.channels.ports import Run
 from penstock.channels.storable import error_text
 from penstock.db.connect import CONNECTION_LOST
+from penstock.db.tenancy import TenantPool
 from penstock.errors import LeaseLost, PenstockError, TenantClosed
 from penstock.observe import get_logger
 
@@ -45,7 +46,7 @@ class HandlerFailed(PenstockError):
         self.error_code = "SuccessNotRecorded" if succeeded else "FailureNotRecorded"
 
 
-async def settle(order: Order, outcome: Outcome, run: Run) -> None:
+async def settle(tenants: TenantPool, order: Order, outcome: Outcome, run: Run) -> None:
     """Have the success or error handler write its facts and complete the task; HandlerFailed if it cannot.
 
     Each try rolls back whole, so no fact is written twice.
@@ -62,7 +63,7 @@ async def settle(order: Order, outcome: Outcome, run: Run) -> None:
     failures = 0
     while True:
         try:
-            return await _write(handler, order, outcome, run)
+            return await _write(tenants, handler, order, outcome, run)
         except (LeaseLost, TenantClosed):
             raise  # somebody else has the task and writes its facts, or nobody shall any more
         except Exception as error:
@@ -82,10 +83,10 @@ async def settle(order: Order, outcome: Outcome, run: Run) -> None:
         failures += 1
 
 
-async def _write(handler: str, order: Order, outcome: Outcome, run: Run) -> None:
+async def _write(tenants: TenantPool, handler: str, order: Order, outcome: Outcome, run: Run) -> None:
     told = outcome.told(order.payload)
     if isinstance(outcome, Succeeded):
-        await run_and_complete(run, handler, told, must_succeed=True)
+        await run_and_complete(tenants, run, handler, told, must_succeed=True)
         return
     async with run.transaction() as conn:
         await conn.execute(FAIL_TASK, run.task_id, outcome.error)

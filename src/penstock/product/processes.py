@@ -33,12 +33,11 @@ class Processes:
     def __init__(self, app: Penstock, settings: Settings) -> None:
         self._settings = settings
         self._exchanges: dict[str, Exchange] = {}
-        supervise = DbFunction()
         again = Exponential(base=1, factor=4)
 
         @app.task("db_function", queue=SUPERVISE, retry=again)
         async def db_function(payload: dict[str, Any], ctx: Context) -> None:
-            await supervise(payload, ctx)
+            await self._db_function(payload, ctx)
 
         for task_type, queue in ((EMAIL, EMAIL), (SMS, SMS), ("file_delete", DELETE)):
             self._declare(app, task_type, queue, again)
@@ -57,6 +56,7 @@ class Processes:
         self, tenants: TenantPool, blobs: DeletesBlobs, vectors: DropsVectors, http: httpx2.AsyncClient
     ) -> None:
         """Make the channels; nothing connects before the first attempt."""
+        self._db_function = DbFunction(tenants)
         self._email = EmailChannel(self._settings)
         sms = SmsChannel(self._settings, http)
         files = FileDeleteChannel(blobs, vectors, http, signed=self._settings.file_delete_signed)

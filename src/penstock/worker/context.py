@@ -99,15 +99,15 @@ class Context:
             await connection.execute(COMPLETE_HERE, self.worker_id, self._lease.lease_id, self._lease.task_id)
         self.closed = True
 
-    async def complete_by(self, statement: str, *arguments: object) -> Any:
+    async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any:
         """One statement that completes the task itself and is a transaction of its own; returns its value.
 
         Its first four parameters are the tenant, the worker, the lease and the task, then the arguments. When
-        the line broke and the lease is gone it did commit; then there is no value.
+        the line broke and the lease is gone it did commit; then there is no value. The pool is the caller's:
+        a statement that leaves nothing in its session needs none that is tidied up after each use.
         """
         if self.closed:
             raise InvalidMove("this run already completed its task", "lease_id", "Complete a task once.")
-        pool = await self._pool()
         lease = self._lease
         try:
             with translated():

@@ -12,9 +12,9 @@ declare
   v_task {{schema}}.{{name}}_task;
   v_attempt {{schema}}.{{name}}_attempt;
   v_channel_payload jsonb;
-  v_attempts integer;
-  v_failures integer;
-  v_succeeded boolean;
+  v_attempts integer := 0;
+  v_failures integer := 0;
+  v_succeeded boolean := false;
   v_failed_at timestamptz;
 begin
   -- Input
@@ -33,9 +33,11 @@ begin
   select * into v_attempt from {{schema}}.{{name}}_attempt a
   where a.{{name}}_task_id = v_task_id and a.{{name}}_attempt_id > v_task.restarted_after
   order by a.{{name}}_attempt_id desc limit 1;
-  v_attempts := {{schema}}.count_{{name}}_attempts(v_task_id);
-  v_failures := {{schema}}.count_{{name}}_failed_attempts(v_task_id);
-  v_succeeded := {{schema}}.has_{{name}}_succeeded_attempt(v_task_id);
+  if found then
+    v_attempts := {{schema}}.count_{{name}}_attempts(v_task_id);
+    v_failures := {{schema}}.count_{{name}}_failed_attempts(v_task_id);
+    v_succeeded := {{schema}}.has_{{name}}_succeeded_attempt(v_task_id);
+  end if;
   if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then

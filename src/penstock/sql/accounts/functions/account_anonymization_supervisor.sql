@@ -12,9 +12,9 @@ declare
   v_task accounts.account_anonymization_task;
   v_attempt accounts.account_anonymization_attempt;
   v_channel_payload jsonb;
-  v_attempts integer;
-  v_failures integer;
-  v_succeeded boolean;
+  v_attempts integer := 0;
+  v_failures integer := 0;
+  v_succeeded boolean := false;
   v_failed_at timestamptz;
   v_open integer;
 begin
@@ -34,9 +34,11 @@ begin
   select * into v_attempt from accounts.account_anonymization_attempt a
   where a.account_anonymization_task_id = v_task_id and a.account_anonymization_attempt_id > v_task.restarted_after
   order by a.account_anonymization_attempt_id desc limit 1;
-  v_attempts := accounts.count_account_anonymization_attempts(v_task_id);
-  v_failures := accounts.count_account_anonymization_failed_attempts(v_task_id);
-  v_succeeded := accounts.has_account_anonymization_succeeded_attempt(v_task_id);
+  if found then
+    v_attempts := accounts.count_account_anonymization_attempts(v_task_id);
+    v_failures := accounts.count_account_anonymization_failed_attempts(v_task_id);
+    v_succeeded := accounts.has_account_anonymization_succeeded_attempt(v_task_id);
+  end if;
   if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then

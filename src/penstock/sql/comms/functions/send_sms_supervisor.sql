@@ -12,9 +12,9 @@ declare
   v_task comms.send_sms_task;
   v_attempt comms.send_sms_attempt;
   v_channel_payload jsonb;
-  v_attempts integer;
-  v_failures integer;
-  v_succeeded boolean;
+  v_attempts integer := 0;
+  v_failures integer := 0;
+  v_succeeded boolean := false;
   v_failed_at timestamptz;
 begin
   -- Input
@@ -33,9 +33,11 @@ begin
   select * into v_attempt from comms.send_sms_attempt a
   where a.send_sms_task_id = v_task_id and a.send_sms_attempt_id > v_task.restarted_after
   order by a.send_sms_attempt_id desc limit 1;
-  v_attempts := comms.count_send_sms_attempts(v_task_id);
-  v_failures := comms.count_send_sms_failed_attempts(v_task_id);
-  v_succeeded := comms.has_send_sms_succeeded_attempt(v_task_id);
+  if found then
+    v_attempts := comms.count_send_sms_attempts(v_task_id);
+    v_failures := comms.count_send_sms_failed_attempts(v_task_id);
+    v_succeeded := comms.has_send_sms_succeeded_attempt(v_task_id);
+  end if;
   if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then

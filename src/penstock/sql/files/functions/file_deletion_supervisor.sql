@@ -12,9 +12,9 @@ declare
   v_task files.file_deletion_task;
   v_attempt files.file_deletion_attempt;
   v_channel_payload jsonb;
-  v_attempts integer;
-  v_failures integer;
-  v_succeeded boolean;
+  v_attempts integer := 0;
+  v_failures integer := 0;
+  v_succeeded boolean := false;
   v_failed_at timestamptz;
 begin
   -- Input
@@ -33,9 +33,11 @@ begin
   select * into v_attempt from files.file_deletion_attempt a
   where a.file_deletion_task_id = v_task_id and a.file_deletion_attempt_id > v_task.restarted_after
   order by a.file_deletion_attempt_id desc limit 1;
-  v_attempts := files.count_file_deletion_attempts(v_task_id);
-  v_failures := files.count_file_deletion_failed_attempts(v_task_id);
-  v_succeeded := files.has_file_deletion_succeeded_attempt(v_task_id);
+  if found then
+    v_attempts := files.count_file_deletion_attempts(v_task_id);
+    v_failures := files.count_file_deletion_failed_attempts(v_task_id);
+    v_succeeded := files.has_file_deletion_succeeded_attempt(v_task_id);
+  end if;
   if v_attempts > v_failures and not v_succeeded
     and internal.ended_silently(v_attempt.task_id, v_attempt.created_at)
   then

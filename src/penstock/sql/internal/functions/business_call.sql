@@ -8,8 +8,15 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_function regprocedure;
+  v_call text;
 begin
+  select format('%I.%I', split_part(b.function_name, '.', 1), split_part(b.function_name, '.', 2)) into v_call
+  from internal.business_function b
+  where b.function_name = _function_name
+    and has_function_privilege(session_user, to_regprocedure(b.function_name || '(jsonb)'), 'execute');
+  if v_call is not null then
+    return v_call;
+  end if;
   if _function_name is null or _function_name !~ '^[a-z_][a-z0-9_]{0,62}[.][a-z_][a-z0-9_]{0,62}$' then
     raise exception using errcode = 'PS018', detail = 'function_name',
       message = format('%L is no name of a function', left(_function_name, 140)),
@@ -20,12 +27,8 @@ begin
       message = format('the function %s is not registered', _function_name),
       hint = 'Only supervisors and handlers of registered processes are run by name: penstock process list';
   end if;
-  v_function := to_regprocedure(_function_name || '(jsonb)');
-  if v_function is null or not has_function_privilege(session_user, v_function, 'execute') then
-    raise exception using errcode = 'PS018', detail = 'function_name',
-      message = format('the function %s is registered but cannot be called', _function_name),
-      hint = 'Bring the database to the schema of this version: penstock migrate';
-  end if;
-  return format('%I.%I', split_part(_function_name, '.', 1), split_part(_function_name, '.', 2));
+  raise exception using errcode = 'PS018', detail = 'function_name',
+    message = format('the function %s is registered but cannot be called', _function_name),
+    hint = 'Bring the database to the schema of this version: penstock migrate';
 end;
 $$;

@@ -42,7 +42,7 @@ class DbFunction:
             log.info("db_function_status", task_id=run.task_id, function=function, status=envelope.status)
 
     async def _attempt(self, function: str, order: Order, run: Run) -> Envelope | None:
-        """The function and its success handler in one transaction; else its error handler, and no envelope."""
+        """The function and its success handler in one transaction; else its error handler, no envelope."""
         success_handler = order.named_if_any("success_handler")
         is_attempt = order.named_if_any("error_handler") is not None
         try:

@@ -92,7 +92,8 @@ def test_stop_is_for_the_embedded_server(penstock: CommandLine) -> None:
 def test_commands_leave_the_embedded_server_as_they_found_it(embedded: CommandLine) -> None:
     assert embedded("migrate").code == 0
     assert not runs(embedded)
-    assert embedded("queue", "stats", "--json").json["queues"][0]["queue"] == "default"
+    queues = embedded("queue", "stats", "--json").json["queues"]
+    assert "default" in [row["queue"] for row in queues]
     assert not runs(embedded)
     ended = embedded("db", "url")
     assert "penstock db stop" in ended.err

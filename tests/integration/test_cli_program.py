@@ -45,9 +45,9 @@ def test_a_mistyped_command_is_wrong_usage_and_gets_a_hint(penstock: CommandLine
 def test_data_goes_to_stdout_and_nothing_else_does(penstock: CommandLine) -> None:
     ended = penstock("queue", "stats")
     assert ended.err == ""
-    header, row = ended.out.splitlines()
+    header, *rows = ended.out.splitlines()
     assert header.split()[:3] == ["queue", "paused", "ready"]
-    assert row.split()[:3] == ["default", "no", "0"]
+    assert ["default", "no", "0"] in [row.split()[:3] for row in rows]
 
 
 def test_an_error_is_one_line_with_its_remedy(penstock: CommandLine) -> None:

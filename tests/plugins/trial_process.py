@@ -17,7 +17,7 @@ from tests.plugins.workers import Books, Mill, working
 
 # A sequence counts calls although the transaction that made them is undone.
 SCHEMA = """
-create schema trial;
+create schema trial authorization penstock_owner;
 create table trial.fact (fact_id bigint generated always as identity, part text, told jsonb);
 create sequence trial.success_calls;
 create sequence trial.error_calls;

@@ -40,7 +40,7 @@ async def test_the_seeds_positional_call_enqueues(database: Database) -> None:
     async with calls(database) as queue:
         await queue.clock.advance(minutes=1)
         task = await queue.runtime.fetchval("select queues.enqueue('email', '{}', now())")
-        lease = await queue.claim_one(await queue.worker())
+        lease = await queue.claim_one(await queue.worker("email"), queue="email")
         assert (lease["task_id"], lease["task_type"]) == (task, "email")
 
 

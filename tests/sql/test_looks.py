@@ -227,7 +227,9 @@ async def test_stats_count_each_queue(database: Database) -> None:
             "workers": 1,
             "idle_workers": 1,
         }
-        assert [stat["queue"] for stat in await rows(queue.runtime, "stats")] == ["default", "reports"]
+        names = [stat["queue"] for stat in await rows(queue.runtime, "stats")]
+        assert names == sorted(names)
+        assert {"default", "reports"} <= set(names)
 
 
 async def test_who_pins_the_horizon_can_be_seen(database: Database) -> None:

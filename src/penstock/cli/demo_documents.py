@@ -134,6 +134,6 @@ async def _watch(stage: _Stage, following: Following, started: float) -> None:
             stage.show.say(
                 f"kill -9 {first.pid}: it held {stage.held} documents, {second.pid} takes them in seconds."
             )
-        if not following.under_way and not changed:
+        if not following.under_way and not changed and not await following.find_missed():
             return
         await asyncio.sleep(LOOK_SECONDS)

@@ -45,7 +45,7 @@ class Following:
             begun = monotonic()
             changed = await self.look()
             looked()
-            if not self.under_way and not changed and not await self._find_missed():
+            if not self.under_way and not changed and not await self.find_missed():
                 return
             await asyncio.sleep(max(LOOK_SECONDS, 3 * (monotonic() - begun)))
 
@@ -77,7 +77,7 @@ class Following:
         self.under_way = found
         return changed
 
-    async def _find_missed(self) -> bool:
+    async def find_missed(self) -> bool:
         """Attachments that went through all stages between two looks; true when there were some."""
         missed = [
             document.document_id

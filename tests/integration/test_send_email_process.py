@@ -107,7 +107,8 @@ async def test_every_attempt_of_an_email_has_the_same_message_id(database: Datab
         assert (facts.attempts, facts.failed, facts.succeeded) == (2, 1, 1)
         asked = await post.admin.fetch(
             "select internal.run_function('comms.get_email_payload',"
-            " jsonb_build_object('send_email_attempt_id', send_email_attempt_id)) -> 'payload' ->> 'message_id'"
+            " jsonb_build_object('send_email_attempt_id', send_email_attempt_id))"
+            " -> 'payload' ->> 'message_id'"
             " from comms.send_email_attempt, set_config('penstock.tenant_id', $1, false)",
             str(post.works.tenant_id),
         )

@@ -1,5 +1,9 @@
 """The plugins of this test suite, one concern each."""
 
+from tests.plugins.memory_folder import use_memory
+
+use_memory()  # before anything asks for a temporary folder
+
 pytest_plugins = [
     "tests.plugins.environment",
     "tests.plugins.event_loop",

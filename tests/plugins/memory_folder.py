@@ -1,4 +1,4 @@
-"""Puts what a run writes into memory where there is room: a database is cloned there in a tenth of the time."""
+"""Puts what a run writes into memory where there is room: a clone of a database takes a tenth of the time."""
 
 from __future__ import annotations
 

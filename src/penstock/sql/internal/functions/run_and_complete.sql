@@ -25,6 +25,10 @@ begin
       hint = 'Run it in a transaction of its own, or in one of that tenant.';
   end if;
   perform set_config('penstock.tenant_id', _tenant_id::text, true);
+  if not _must_succeed then
+    -- A crash of the server that loses a supervisor's run loses its close as well: it runs again. Outcomes wait.
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
   v_answer := internal.run_function(_function_name, _payload);
   if not internal.succeeded(v_answer) and _must_succeed then
     raise exception using errcode = 'PS019', detail = 'answer',

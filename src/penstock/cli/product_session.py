@@ -109,12 +109,21 @@ async def is_served(addresses: Addresses, settings: Settings, queue: str) -> boo
 async def accounts_of_operators(*, create: bool = False) -> AsyncIterator[Accounts]:
     """Only the accounts, for commands that need no documents; `create` as in `stay`."""
     settings = Settings()
+    async with as_operator(settings, create=create) as (_, pool):
+        yield Accounts(pool, settings)
+
+
+@asynccontextmanager
+async def as_operator(
+    settings: Settings, *, create: bool = False
+) -> AsyncIterator[tuple[Addresses, TenantPool]]:
+    """The operator's connections to a database that is up and, if it is ours, migrated."""
     async with database(settings, create=create) as addresses:
         with reaching():
             if addresses.embedded is not None:
                 await prepare(addresses)
-            async with operators(addresses, settings) as accounts:
-                yield accounts
+            async with operator_pool(addresses, settings) as pool:
+                yield addresses, pool
 
 
 async def made_tenant(accounts: Accounts, slug: str) -> Tenant:

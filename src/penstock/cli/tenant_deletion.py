@@ -17,10 +17,9 @@ from penstock.cli import output
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import warn
 from penstock.cli.ingest_progress import stage_bar
-from penstock.cli.product_session import is_served, operator_pool
-from penstock.cli.session import database, run
-from penstock.db.addresses import Addresses, prepare
-from penstock.db.reach import reaching
+from penstock.cli.product_session import as_operator, is_served
+from penstock.cli.session import run
+from penstock.db.addresses import Addresses
 from penstock.model import TenantId
 from penstock.product.processes import DELETE_ACCOUNT
 from penstock.settings import Settings
@@ -90,12 +89,8 @@ def receipt(account_id: AccountId, as_json: output.AsJson = False) -> None:
 @asynccontextmanager
 async def _desk() -> AsyncIterator[_Desk]:
     settings = Settings()
-    async with database(settings) as addresses:
-        with reaching():
-            if addresses.embedded is not None:
-                await prepare(addresses)
-            async with operator_pool(addresses, settings) as pool:
-                yield _Desk(Accounts(pool, settings), AccountDeletions(pool, settings), addresses, settings)
+    async with as_operator(settings) as (addresses, pool):
+        yield _Desk(Accounts(pool, settings), AccountDeletions(pool, settings), addresses, settings)
 
 
 def _ask(slug: str) -> None:

@@ -16,6 +16,7 @@ declare
   v_failures integer := 0;
   v_succeeded boolean := false;
   v_failed_at timestamptz;
+  v_decided jsonb;
 begin
   -- Input
   if v_task_id is null then
@@ -48,24 +49,15 @@ begin
   end if;
 
   -- Compute
-  if v_succeeded then
-    perform internal.end_process(v_process, v_task_id);
-    return internal.progress('done');
-  end if;
-  if v_failures > 0 and {{schema}}.is_{{name}}_stuck(v_task.{{about_name}}) then
-    perform internal.end_process(v_process, v_task_id);
-    return jsonb_build_object(
-      'status', case when v_failures >= internal.max_attempts() then 'max_attempts_reached' else 'not_retriable' end);
-  end if;
-  if v_attempts > v_failures then
-    return internal.progress('waiting', jsonb_build_object(
-      'next_check_at', internal.next_check(v_process, v_task_id, internal.watch_after(v_attempt.created_at))));
-  end if;
-  select f.created_at into v_failed_at
-  from {{schema}}.{{name}}_attempt_failed f where f.{{name}}_attempt_id = v_attempt.{{name}}_attempt_id;
-  if v_failed_at + internal.backoff(v_failures) > internal.clock() then
-    return internal.progress('backing_off', jsonb_build_object(
-      'next_check_at', internal.next_check(v_process, v_task_id, v_failed_at + internal.backoff(v_failures))));
+  if v_attempts > 0 then
+    select f.created_at into v_failed_at
+    from {{schema}}.{{name}}_attempt_failed f where f.{{name}}_attempt_id = v_attempt.{{name}}_attempt_id;
+    v_decided := internal.decide(
+      v_process, v_task_id, v_attempts, v_failures, v_succeeded,
+      v_failures > 0 and {{schema}}.is_{{name}}_stuck(v_task.{{about_name}}), v_attempt.created_at, v_failed_at);
+    if v_decided is not null then
+      return v_decided;
+    end if;
   end if;
 {{gate}}
   -- Output

@@ -77,13 +77,17 @@ class Settings(BaseSettings):
     parse_output_mb: Annotated[int, Field(ge=1, le=65_536)] = 256
     ocr_language: str = "eng"
     docling_url: str | None = None
+    """A Docling service; it is sent the documents that ask for it."""
+    docling_auto: bool = False
+    """Send it every document it can read as well, unless the document asks for the local parser."""
     docling_api_key: Secret
 
     embedder: str = "wordllama"
     """The model of new projects: wordllama, minilm, brain, openai:MODEL, cohere:MODEL, voyage:MODEL."""
     models_dir: Path | None = None
     """Where installed models live; unset: penstock/models in XDG_CACHE_HOME or ~/.cache."""
-    embedding_batch_size: Annotated[int, Field(ge=1, le=2_048)] = 32
+    embedding_batch_size: Annotated[int | None, Field(ge=1, le=2_048)] = None
+    """Texts in one call of a remote embedder; unset: what suits each of them."""
     embedding_fallback_url: str | None = None
     """A second address that serves the same model as the brain or the OpenAI-compatible embedder."""
     brain_url: str | None = None

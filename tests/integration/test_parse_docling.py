@@ -22,7 +22,12 @@ REPORT = papers.pdf("R", [["# Report", "Words that only the local parser would s
 @asynccontextmanager
 async def desk(docling: DoclingSimulator, **settings: object) -> AsyncIterator[ParseDesk]:
     async with serving(docling.app) as url:
-        given = {"parse_processes": 1, "docling_url": url, "docling_api_key": KEY} | settings
+        given = {
+            "parse_processes": 1,
+            "docling_url": url,
+            "docling_api_key": KEY,
+            "docling_auto": True,
+        } | settings
         made = ParseDesk(Settings.model_validate(given))
         await made.start()
         try:
@@ -52,6 +57,19 @@ async def test_a_pdf_goes_to_docling_and_its_pages_come_back(report: Path) -> No
     assert (parsed.parser, parsed.page_count, parsed.title) == ("docling", 2, "Head")
     assert docling.received == [("document.pdf", REPORT)]
     assert docling.options[0]["to_formats"] == "md"
+
+
+async def test_content_leaves_the_machine_only_if_a_document_or_a_setting_asks_for_it(report: Path) -> None:
+    docling = DoclingSimulator()
+    async with desk(docling, docling_auto=False) as made:
+        parsed = await made.parse(report, mime_type=media.PDF, filename="a.pdf")
+        assert (parsed.parser != "docling", docling.received) == (True, [])
+        asked = await made.parse(report, mime_type=media.PDF, filename="a.pdf", by="docling")
+        assert (asked.parser, len(docling.received)) == ("docling", 1)
+    async with desk(docling) as made:
+        assert (await made.parse(report, mime_type=media.PDF, filename="a.pdf")).parser == "docling"
+        await made.parse(report, mime_type=media.PDF, filename="a.pdf", by="local")
+        assert len(docling.received) == 2
 
 
 async def test_what_docling_does_not_read_better_stays_here(tmp_path: Path) -> None:
@@ -126,7 +144,9 @@ async def test_a_conversion_that_never_ends_is_a_timeout(report: Path) -> None:
 
 
 async def test_nobody_at_the_address_is_worth_another_try(report: Path) -> None:
-    made = ParseDesk(Settings(parse_processes=1, docling_url="http://127.0.0.1:9", docling_api_key=KEY))
+    made = ParseDesk(
+        Settings(parse_processes=1, docling_url="http://127.0.0.1:9", docling_api_key=KEY, docling_auto=True)
+    )
     await made.start()
     try:
         with pytest.raises(ParserUnavailable):

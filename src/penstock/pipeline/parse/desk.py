@@ -61,15 +61,16 @@ class ParseDesk:
     ) -> Parsed:
         """The file's text and structure; raises DocumentRejected with one of the codes of `Reason`.
 
-        With a Docling service, which `auto` prefers, it may also raise ParserUnavailable: then another try
-        may help.
+        A document goes to Docling only if it asks for that, or if PENSTOCK_DOCLING_AUTO is set. Then
+        ParserUnavailable may be raised as well, and another try may help.
         """
         if by == "docling" and self._docling is None:
             raise rejected(
                 Reason.UNSUPPORTED,
                 "its pipeline asks for Docling, and no service is set; set PENSTOCK_DOCLING_URL",
             )
-        if self._docling is not None and by != "local":
+        wanted = by == "docling" or (by == "auto" and self._settings.docling_auto)
+        if self._docling is not None and wanted:
             kind, warnings = await asyncio.to_thread(kind_of, path, mime_type, filename)
             if kind in KINDS:
                 parsed = await self._docling.parse(path, mime_type=kind, filename=filename)

@@ -13,6 +13,7 @@ from penstock.pipeline.embed.remote.wire import Answer, Call, Model
 
 SECRET_HEADER: Final = "X-Brain-Secret"  # noqa: S105 - a header's name
 MAX_TOKENS: Final = 8_191
+USUAL_TEXTS: Final = 32
 
 
 class _Answered(BaseModel):
@@ -26,7 +27,7 @@ class BrainWire:
     """The brain has no purpose to tell and no count of tokens to give."""
 
     secret: str = field(repr=False)
-    batch_size: int = 32
+    batch_size: int = USUAL_TEXTS
     vendor: str = "brain"
     key_variable: str = "PENSTOCK_BRAIN_API_SECRET"
     url_variable: str = "PENSTOCK_BRAIN_URL"

@@ -34,14 +34,14 @@ def _parts(vendor: str, name: str | None, settings: Settings) -> tuple[Model, Wi
         case "brain":
             address = _given(vendor, settings.brain_url, "PENSTOCK_BRAIN_URL")
             secret = _given(vendor, settings.brain_api_secret, "PENSTOCK_BRAIN_API_SECRET")
-            wire = brain.BrainWire(secret, batch_size=settings.embedding_batch_size)
+            wire = brain.BrainWire(secret, settings.embedding_batch_size or brain.USUAL_TEXTS)
             return brain.model_of(name), wire, address, settings.embedding_fallback_url
         case "openai":
             key: str | None = (settings.openai_api_key or "").strip() or None
             if settings.openai_base_url.rstrip("/") == openai.DEFAULT_URL:
                 key = _given(vendor, key, "PENSTOCK_OPENAI_API_KEY")
             model = openai.model_of(name)
-            wire = openai.OpenAIWire(model, key, _batch(settings, 128, openai.MOST_TEXTS))
+            wire = openai.OpenAIWire(model, key, _batch(settings, openai.USUAL_TEXTS, openai.MOST_TEXTS))
             return model, wire, settings.openai_base_url, settings.embedding_fallback_url
         case "cohere":
             key = _given(vendor, settings.cohere_api_key, "PENSTOCK_COHERE_API_KEY")
@@ -51,7 +51,7 @@ def _parts(vendor: str, name: str | None, settings: Settings) -> tuple[Model, Wi
         case "voyage":
             key = _given(vendor, settings.voyage_api_key, "PENSTOCK_VOYAGE_API_KEY")
             model = voyage.model_of(name)
-            wire = voyage.VoyageWire(model, key, _batch(settings, 128, voyage.MOST_TEXTS))
+            wire = voyage.VoyageWire(model, key, _batch(settings, voyage.USUAL_TEXTS, voyage.MOST_TEXTS))
             return model, wire, settings.voyage_base_url, None
         case _:
             raise EmbedderRefused(
@@ -60,9 +60,8 @@ def _parts(vendor: str, name: str | None, settings: Settings) -> tuple[Model, Wi
 
 
 def _batch(settings: Settings, usual: int, most: int) -> int:
-    """What the settings say if they say it; their default is the brain's."""
-    asked = settings.embedding_batch_size if "embedding_batch_size" in settings.model_fields_set else usual
-    return min(asked, most)
+    """What the settings ask for, up to what the vendor takes."""
+    return min(settings.embedding_batch_size or usual, most)
 
 
 def _given(vendor: str, value: str | None, variable: str) -> str:

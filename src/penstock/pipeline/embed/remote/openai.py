@@ -15,6 +15,7 @@ from penstock.pipeline.embed.remote.wire import Answer, Call, Model, Numbers
 DEFAULT_MODEL: Final = "text-embedding-3-small"
 DEFAULT_URL: Final = "https://api.openai.com/v1"
 MOST_TEXTS: Final = 2_048
+USUAL_TEXTS: Final = 128
 _SHORTENED: Final = "text-embedding-3-"
 """Models that are told how many dimensions they answer with."""
 
@@ -49,7 +50,7 @@ class OpenAIWire:
 
     model: Model
     key: str | None = field(repr=False)
-    batch_size: int = 128
+    batch_size: int = USUAL_TEXTS
     vendor: str = "openai"
     key_variable: str = "PENSTOCK_OPENAI_API_KEY"
     url_variable: str = "PENSTOCK_OPENAI_BASE_URL"

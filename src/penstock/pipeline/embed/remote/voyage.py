@@ -14,6 +14,7 @@ from penstock.pipeline.embed.remote.wire import Answer, Call, Model
 
 DEFAULT_MODEL: Final = "voyage-3.5-lite"
 MOST_TEXTS: Final = 1_000
+USUAL_TEXTS: Final = 128
 _SIZED: Final = frozenset({"voyage-3.5", "voyage-3.5-lite", "voyage-3-large", "voyage-code-3"})
 """Models that are told how many dimensions they answer with."""
 
@@ -44,7 +45,7 @@ class VoyageWire:
 
     model: Model
     key: str = field(repr=False)
-    batch_size: int = 128
+    batch_size: int = USUAL_TEXTS
     vendor: str = "voyage"
     key_variable: str = "PENSTOCK_VOYAGE_API_KEY"
     url_variable: str = "PENSTOCK_VOYAGE_BASE_URL"

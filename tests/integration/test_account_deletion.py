@@ -187,6 +187,7 @@ async def test_keys_stop_and_nothing_is_taken_in_from_the_request_on(
         product = works.product
         key = await product.accounts.create_key(works.tenant_id, "ci", ["admin"])
         taken = await works.hand_in(NOTES[0])
+        caller = await product.accounts.authenticate(key.secret)
         await request(works)
         with pytest.raises(KeyRefused, match="revoked"):
             await product.accounts.authenticate(key.secret)
@@ -199,7 +200,7 @@ async def test_keys_stop_and_nothing_is_taken_in_from_the_request_on(
             lambda: product.accounts.set_tenant(works.tenant_id, name="late"),
             lambda: product.completion_webhooks.put(works.tenant_id, "http://127.0.0.1/late"),
             lambda: product.webhooks.rotate(works.tenant_id),
-            lambda: product.replies.begin(works.tenant_id, "late", b"\0" * 32),
+            lambda: product.replies.begin(caller, "late", b"\0" * 32),
             lambda: product.messages.send_sms(works.tenant_id, to="+4930123456", text="late"),
         )
         for call in late:

@@ -11,7 +11,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from penstock.accounts import Accounts, KeptReplies, Reply
+from penstock.accounts import Accounts, Caller, KeptReplies, Reply
 from penstock.accounts.rows import SCOPES
 from penstock.errors import Conflict, InvalidArgument, KeyRefused, NotFound, PenstockError, TenantClosed
 from penstock.intake import Taken, WebhookSources
@@ -148,30 +148,40 @@ async def test_usage_is_told_by_month_and_model(database: Database, tmp_path: Pa
         assert await here.accounts.usage(here.acme, date(2001, 1, 1)) == []
 
 
+async def caller_of(here: House) -> Caller:
+    return await here.accounts.authenticate(
+        (await here.accounts.create_key(here.acme, "c", ["search"])).secret
+    )
+
+
 async def test_a_request_sent_twice_is_done_once(database: Database, tmp_path: Path) -> None:
     async with house(database, tmp_path) as here:
         replies = KeptReplies(here.tenants)
+        caller = await caller_of(here)
 
         async def begin(request: bytes = REQUEST) -> Reply | None:
-            return await replies.begin(here.acme, "key", request)
+            return await replies.begin(caller, "key", request)
 
         assert await begin() is None
         with pytest.raises(Conflict):
             await begin()
-        await replies.keep(here.acme, "key", None)
+        await replies.keep(caller, "key", None)
         assert await begin() is None
-        await replies.keep(here.acme, "key", Reply(202, {"ingestion_id": "1"}))
+        await replies.keep(caller, "key", Reply(202, {"ingestion_id": "1"}))
         assert await begin() == Reply(202, {"ingestion_id": "1"})
         with pytest.raises(InvalidArgument) as refused:
             await begin(b"\2" * 32)
         assert refused.value.field == "Idempotency-Key"
+        other = await caller_of(here)
+        assert await replies.begin(other, "key", REQUEST) is None, "another API key asks for itself"
 
 
 async def test_of_many_requests_with_one_key_one_goes_on(database: Database, tmp_path: Path) -> None:
     async with house(database, tmp_path) as here:
         replies = KeptReplies(here.tenants)
+        caller = await caller_of(here)
         ends = await asyncio.gather(
-            *(replies.begin(here.acme, "key", REQUEST) for _ in range(30)), return_exceptions=True
+            *(replies.begin(caller, "key", REQUEST) for _ in range(30)), return_exceptions=True
         )
         assert ends.count(None) == 1
         assert sum(isinstance(end, Conflict) for end in ends) == 29

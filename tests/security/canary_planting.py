@@ -135,9 +135,10 @@ async def _plant_account(works: Works, canary: Canary) -> None:
     product, tenant_id, mark = works.product, works.tenant_id, canary.mark
     await product.accounts.set_tenant(tenant_id, name=mark("name"))
     await product.accounts.create_project(tenant_id, mark("project"), mark("pname"), embedder=mark("model"))
-    await product.accounts.create_key(tenant_id, mark("key"), ["admin"])
-    await product.replies.begin(tenant_id, mark("idempotent"), bytes(32))
-    await product.replies.keep(tenant_id, mark("idempotent"), Reply(200, {"told": mark("reply")}))
+    key = await product.accounts.create_key(tenant_id, mark("key"), ["admin"])
+    caller = await product.accounts.authenticate(key.secret)
+    await product.replies.begin(caller, mark("idempotent"), bytes(32))
+    await product.replies.keep(caller, mark("idempotent"), Reply(200, {"told": mark("reply")}))
     await product.completion_webhooks.put(tenant_id, f"http://127.0.0.1:9/{mark('hook')}")
     await product.webhooks.rotate(tenant_id)
 

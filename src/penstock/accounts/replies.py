@@ -7,9 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.accounts.rows import Caller
 from penstock.db.tenancy import TenantPool
 from penstock.errors import Conflict, InvalidArgument
-from penstock.model import TenantId
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,17 @@ class Reply:
 
 
 class KeptReplies:
+    """A reply belongs to the API key that asked; with another API key the same header is another request."""
+
     def __init__(self, tenants: TenantPool) -> None:
         self._tenants = tenants
 
-    async def begin(self, tenant_id: TenantId, key: str, request_sha256: bytes) -> Reply | None:
+    async def begin(self, caller: Caller, key: str, request_sha256: bytes) -> Reply | None:
         """None: go on. A reply: this was done before. Conflict while the first one is still at work."""
-        async with self._tenants.transaction(tenant_id) as conn:
-            row = await conn.fetchval("select accounts.begin_reply($1, $2)", _hash(key), request_sha256)
+        async with self._tenants.transaction(caller.tenant_id) as conn:
+            row = await conn.fetchval(
+                "select accounts.begin_reply($1, $2)", _hash(caller, key), request_sha256
+            )
         if row is None:
             return None
         kept = json.loads(row)
@@ -43,16 +47,16 @@ class KeptReplies:
             )
         return Reply(kept["status"], kept["body"])
 
-    async def keep(self, tenant_id: TenantId, key: str, reply: Reply | None) -> None:
+    async def keep(self, caller: Caller, key: str, reply: Reply | None) -> None:
         """Keep the reply; None forgets the request, which failed and may be sent again."""
-        async with self._tenants.transaction(tenant_id) as conn:
+        async with self._tenants.transaction(caller.tenant_id) as conn:
             await conn.execute(
                 "select accounts.keep_reply($1, $2, $3)",
-                _hash(key),
+                _hash(caller, key),
                 None if reply is None else reply.status,
                 None if reply is None else json.dumps(reply.body),
             )
 
 
-def _hash(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+def _hash(caller: Caller, key: str) -> bytes:
+    return hashlib.sha256(caller.key_id.bytes + key.encode("utf-8", "surrogatepass")).digest()

@@ -10,11 +10,12 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from penstock.accounts import ApiKey, Caller, NewKey, Scope, Usage
+from penstock.accounts import ApiKey, Caller, Scope, Usage
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import product_of
 from penstock.api.json_values import Body, Text
 from penstock.api.parameters import Admin, Reader
+from penstock.api.shown_once import SecretNote, ShownOnce
 from penstock.errors import Conflict, InvalidArgument, NotFound
 from penstock.intake.webhook_sources import WebhookSecret
 from penstock.model import KeyId
@@ -26,6 +27,11 @@ class KeyWanted(Body):
     name: Annotated[Text, Field(min_length=1, max_length=200)]
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=5)]
     expires_at: AwareDatetime | None = None
+
+
+class KeyMade(ApiKey):
+    secret: ShownOnce
+    secret_note: SecretNote = None
 
 
 class Keys(BaseModel):
@@ -51,7 +57,8 @@ class WebhookSet(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     url: str | None
-    secret: str | None = Field(repr=False)
+    secret: ShownOnce
+    secret_note: SecretNote = None
 
 
 class SourceWanted(Body):
@@ -62,16 +69,18 @@ class SourceSecret(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     source_id: UUID
-    secret: str = Field(repr=False)
+    secret: ShownOnce
+    secret_note: SecretNote = None
     path: str
 
 
 @router.post("/keys", status_code=201, operation_id="createKey")
-async def create_key(request: Request, caller: Admin, body: KeyWanted) -> NewKey:
+async def create_key(request: Request, caller: Admin, body: KeyWanted) -> KeyMade:
     """Make a key; its secret is shown this once."""
-    return await product_of(request).accounts.create_key(
+    made = await product_of(request).accounts.create_key(
         caller.tenant_id, body.name, body.scopes, body.expires_at
     )
+    return KeyMade.model_validate(made.model_dump())
 
 
 @router.get("/keys", operation_id="listKeys")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from penstock.accounts import Deletion
 from penstock.api.guarded import GuardedRoute, refuse_nul
 from penstock.api.identity import product_of
 from penstock.api.parameters import Admin
 from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.api.shown_once import ShownOnce
 from penstock.errors import InvalidArgument
 from penstock.model import TenantId
 
@@ -29,10 +30,8 @@ class DeletionAccepted(BaseModel):
 
     account_id: TenantId
     account_deletion_task_id: int
-    receipt_token: str | None = Field(
-        repr=False, description="Shown this once; null when another request was first."
-    )
-    receipt_url: str | None = Field(repr=False, description="Where the token leads.")
+    receipt_token: ShownOnce
+    receipt_url: ShownOnce
 
 
 @router.delete("/tenant", status_code=202, operation_id="deleteTenant")

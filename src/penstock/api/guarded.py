@@ -10,7 +10,8 @@ from fastapi.routing import APIRoute
 
 from penstock.api import idempotency
 from penstock.api.bodies import JSON_BYTES, read_whole, refuse_other_than_json, refuse_unacceptable
-from penstock.api.identity import identify
+from penstock.api.identity import Needs, identify
+from penstock.api.shown_once import secret_fields
 from penstock.errors import InvalidArgument
 
 _CHANGES: Final = frozenset({"POST", "PUT"})
@@ -19,15 +20,19 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class GuardedRoute(APIRoute):
-    """Nothing of a request is parsed before its key is known."""
+    """Nothing of a request is parsed, and no kept reply given, before its key and scope are known."""
 
     def get_route_handler(self) -> Handler:
         handler = super().get_route_handler()
         takes_json = self.body_field is not None
+        needs = _needs(self)
+        secrets = secret_fields(self.response_model)
 
         async def guarded(request: Request) -> Response:
             refuse_nul(request)
             caller = await identify(request)
+            for scope in needs:
+                await scope(request)
             refuse_unacceptable(request)
             body = b""
             if request.method in ("POST", "PUT", "PATCH"):
@@ -38,7 +43,7 @@ class GuardedRoute(APIRoute):
             key = idempotency.key_of(request) if request.method in _CHANGES else None
             if key is None:
                 return await handler(request)
-            return await idempotency.once(request, caller, key, body, handler)
+            return await idempotency.once(request, caller, key, body, handler, secrets)
 
         return guarded
 
@@ -48,13 +53,21 @@ class StreamedRoute(APIRoute):
 
     def get_route_handler(self) -> Handler:
         handler = super().get_route_handler()
+        needs = _needs(self)
 
         async def guarded(request: Request) -> Response:
             refuse_nul(request)
             await identify(request)
+            for scope in needs:
+                await scope(request)
             return await handler(request)
 
         return guarded
+
+
+def _needs(route: APIRoute) -> list[Needs]:
+    """The scopes a route asks for; they are checked before a kept reply could be given."""
+    return [needed.call for needed in route.dependant.dependencies if isinstance(needed.call, Needs)]
 
 
 def refuse_nul(request: Request) -> None:

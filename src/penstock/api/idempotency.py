@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi.responses import JSONResponse
@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from penstock.accounts import Caller, Reply
 from penstock.api.identity import product_of
 from penstock.api.problem import HttpRefused
+from penstock.api.shown_once import without_secrets
 from penstock.errors import Conflict, InvalidArgument
 
 if TYPE_CHECKING:
@@ -39,14 +40,19 @@ async def once(
     key: str,
     body: bytes,
     handler: Callable[[Request], Awaitable[Response]],
+    secrets: Collection[str] = (),
 ) -> Response:
-    """Run the handler unless its answer is kept already; an error is not kept, so it can be tried again."""
+    """Run the handler unless its answer is kept already; an error is not kept, so it can be tried again.
+
+    The fields named in `secrets` are never kept.
+    """
     async with Once(request, caller, key, body) as first:
         if first.kept is not None:
             return JSONResponse(first.kept.body, first.kept.status, headers=_REPLAYED)
         response = await handler(request)
         if response.status_code < 300:
-            await first.keep(response.status_code, json.loads(bytes(response.body) or b"null"))
+            answered = json.loads(bytes(response.body) or b"null")
+            await first.keep(response.status_code, without_secrets(answered, secrets))
         return response
 
 
@@ -56,14 +62,14 @@ class Once:
     def __init__(self, request: Request, caller: Caller, key: str, body: bytes = b"") -> None:
         self.kept: Reply | None = None
         self._replies = product_of(request).replies
-        self._tenant_id = caller.tenant_id
+        self._caller = caller
         self._key = key
         self._sha256 = _fingerprint(request, body)
         self._open = False
 
     async def __aenter__(self) -> Once:
         try:
-            self.kept = await self._replies.begin(self._tenant_id, self._key, self._sha256)
+            self.kept = await self._replies.begin(self._caller, self._key, self._sha256)
         except Conflict as busy:
             raise HttpRefused(
                 "in-flight", busy.message, busy.remedy, field=busy.field, headers={"Retry-After": "1"}
@@ -74,13 +80,13 @@ class Once:
         return self
 
     async def keep(self, status: int, body: Any) -> None:
-        await self._replies.keep(self._tenant_id, self._key, Reply(status, body))
+        await self._replies.keep(self._caller, self._key, Reply(status, body))
         self._open = False
 
     async def __aexit__(self, *_: object) -> None:
         if self._open:
             # Also when the request was cancelled: otherwise the key would answer 409 until it runs out.
-            await asyncio.shield(self._replies.keep(self._tenant_id, self._key, None))
+            await asyncio.shield(self._replies.keep(self._caller, self._key, None))
 
 
 def replayed_upload(kept: Reply, digest: str) -> Response:

@@ -1,0 +1,42 @@
+"""Secrets in an answer: shown once, marked in the description, and left out of every answer that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, Field
+
+MARK: Final = "x-shown-once"
+NOTE: Final = (
+    "The secret was shown once, in the first answer to this request, and is not stored. "
+    "If it was lost, make a new one."
+)
+
+ShownOnce = Annotated[
+    str | None,
+    Field(
+        repr=False,
+        json_schema_extra={MARK: True},
+        description="Shown once. Null when a repeated Idempotency-Key gets the answer again.",
+    ),
+]
+SecretNote = Annotated[str | None, Field(description="Why the secret is null, if it is not shown again.")]
+
+
+def secret_fields(model: object) -> frozenset[str]:
+    """The fields of a response model that are marked as shown once."""
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return frozenset()
+    return frozenset(
+        name
+        for name, field in model.model_fields.items()
+        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get(MARK)
+    )
+
+
+def without_secrets(body: Any, secrets: Collection[str]) -> Any:
+    """The answer as it may be kept: each secret is null, and a note says why."""
+    if not isinstance(body, dict) or not any(body.get(name) is not None for name in secrets):
+        return body
+    return body | dict.fromkeys(secrets) | {"secret_note": NOTE}

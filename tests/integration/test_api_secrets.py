@@ -1,0 +1,144 @@
+"""Secrets that the API shows: to the key that asked, once, and never from what is kept of an answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from penstock.api import create_app
+from penstock.api.shown_once import secret_fields
+from penstock.settings import Settings
+from tests.integration.api_house import House, assert_problem, house
+from tests.plugins.database import Database
+
+SENSITIVE = re.compile(r"secret|token(?!s|_count|_budget)|password|receipt_url")
+NO_SECRETS = {"secret_note"}
+BODIES: dict[str, dict[str, Any] | None] = {
+    "/v1/keys": {"name": "made", "scopes": ["admin"]},
+    "/v1/webhook": {"url": "https://example.com/told"},
+    "/v1/sources/webhook": None,
+    "/v1/sources/webhook/rotate": None,
+}
+"""What each route that shows a secret is sent; a new route fails the test until it is here."""
+
+
+def routes() -> Iterator[APIRoute]:
+    from penstock.product import Product
+
+    app = create_app(Product(Settings()))
+    for route in app.routes:
+        inner = getattr(route, "effective_candidates", None)
+        for found in inner() if callable(inner) else [route]:
+            original = getattr(found, "original_route", found)
+            if isinstance(original, APIRoute):
+                yield original
+
+
+def showing() -> list[tuple[str, str]]:
+    """Method and path of every route that shows a secret and takes an Idempotency-Key."""
+    return [
+        (method, route.path)
+        for route in routes()
+        for method in sorted((route.methods or set()) & {"POST", "PUT"})
+        if secret_fields(route.response_model)
+    ]
+
+
+def models(annotation: object, seen: set[type]) -> Iterator[type[BaseModel]]:
+    for part in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(part, type) and issubclass(part, BaseModel) and part not in seen:
+            seen.add(part)
+            yield part
+            for field in part.model_fields.values():
+                yield from models(field.annotation, seen)
+        elif part is not annotation:
+            yield from models(part, seen)
+
+
+def test_every_secret_in_an_answer_is_marked_as_shown_once() -> None:
+    checked = 0
+    for route in routes():
+        outer = route.response_model
+        for model in models(outer, set()):
+            for name, field in model.model_fields.items():
+                hidden = SENSITIVE.search(name) or field.repr is False
+                if name in NO_SECRETS or not hidden:
+                    continue
+                assert name in secret_fields(model), f"{route.path}: {model.__name__}.{name} is not marked"
+                assert model is outer, f"{route.path}: {name} lies too deep to be left out of a kept answer"
+                checked += 1
+    assert checked >= 5
+
+
+async def kept(there: House) -> str:
+    async with there.database.connect("admin") as admin:
+        return str(await admin.fetch("select body::text from accounts.kept_reply"))
+
+
+async def test_a_kept_reply_is_given_to_the_same_key_only_and_without_the_secret(
+    database: Database, tmp_path: Path
+) -> None:
+    paths = showing()
+    assert {path for _, path in paths} == BODIES.keys(), "say in BODIES what a new route is sent"
+    async with house(database, tmp_path) as there, there.client() as admin:
+        reader = await there.another_key("documents:read", "documents:write", "search", "projects:write")
+        second = await there.another_key("admin")
+        secrets = []
+        for number, (method, path) in enumerate(paths):
+            sent: dict[str, Any] = {"headers": {"Idempotency-Key": f"k-{number}"}, "json": BODIES[path]}
+            first = await admin.request(method, path, **sent)
+            assert first.is_success, first.text
+            secret = first.json()["secret"]
+            assert secret
+            assert first.json()["secret_note"] is None
+            secrets.append(secret)
+
+            async with there.client(reader) as thief:
+                refused = await thief.request(method, path, **sent)
+                assert_problem(refused, 403, "scope")
+                assert secret not in refused.text
+            async with there.client(second) as other:
+                answer = await other.request(method, path, **sent)
+                assert "idempotent-replayed" not in answer.headers
+                assert secret not in answer.text
+            again = await admin.request(method, path, **sent)
+            assert again.headers["idempotent-replayed"] == "true"
+            assert again.status_code == first.status_code
+            assert again.json()["secret"] is None
+            assert "shown once" in again.json()["secret_note"]
+            changed = dict.fromkeys(("secret", "secret_note"))
+            assert again.json() | changed == first.json() | changed
+        there_is = await kept(there)
+        assert [secret for secret in secrets if secret in there_is] == []
+
+
+async def test_a_key_that_lost_its_scope_gets_no_kept_reply_of_an_upload(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there:
+        sent: dict[str, Any] = {
+            "headers": {"Idempotency-Key": "u-1"},
+            "files": {"file": ("a.txt", b"text", "text/plain")},
+        }
+        writer, reader = await there.another_key("documents:write"), await there.another_key("documents:read")
+        async with there.client(writer) as client:
+            assert (await client.post("/v1/documents/upload", **sent)).status_code == 202
+        async with there.client(reader) as client:
+            assert_problem(await client.post("/v1/documents/upload", **sent), 403, "scope")
+
+
+async def test_a_secret_that_an_older_process_sends_is_not_kept(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, database.connect("runtime") as runtime:
+        async with runtime.transaction():
+            await runtime.execute(
+                "select set_config('penstock.tenant_id', $1, true)", str(there.tenant.tenant_id)
+            )
+            await runtime.execute("select accounts.begin_reply($1, $1)", b"\1" * 32)
+            body = '{"secret": "pk_plain", "name": "n"}'
+            await runtime.execute("select accounts.keep_reply($1, 201, $2)", b"\1" * 32, body)
+        assert "pk_plain" not in await kept(there)

@@ -15,6 +15,7 @@ pytest_plugins = [
     "tests.plugins.command_line",
     "tests.plugins.workers",
     "tests.plugins.server_of_own",
+    "tests.plugins.other_user",
     "tests.plugins.bucket",
     "tests.plugins.smtp",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -126,8 +127,10 @@ async def table(
 
 def _address(url: str, driver: str) -> str:
     parts = urlsplit(url)
-    host = parse_qs(parts.query)["host"][0]
-    return f"postgresql+{driver}://{parts.username}@/{parts.path.lstrip('/')}?host={host}"
+    query = parse_qs(parts.query)
+    # Both drivers read the passwords from the file this variable names; their addresses take no `passfile`.
+    os.environ["PGPASSFILE"] = query["passfile"][0]
+    return f"postgresql+{driver}://{parts.username}@/{parts.path.lstrip('/')}?host={query['host'][0]}"
 
 
 def floats(vector: Vector) -> list[float]:

@@ -71,13 +71,13 @@ async def test_a_killed_backend_is_replaced_and_the_next_notification_arrives(da
 
 async def test_an_unreachable_server_is_tried_until_it_is_there(empty_database: Database) -> None:
     heard = Heard()
-    url = empty_database.server.url("ghost", empty_database.name)
+    url = empty_database.login_url("ghost", "boo")
     listener = Listener(url, ["gate"], heard.note, heard.state, first_delay=0.01, longest_delay=0.05)
     async with empty_database.connect() as connection:
         await listener.start()
         try:
             await until(lambda: heard.states.count(ListenerState.LOST) >= 3)
-            await connection.execute("create role ghost login")
+            await connection.execute("create role ghost login password 'boo'")
             await asyncio.wait_for(listener.connected.wait(), DEADLINE)
         finally:
             await listener.stop()
@@ -115,7 +115,8 @@ async def test_a_line_that_no_longer_answers_is_found_out(database: Database) ->
     proxy = await asyncio.start_server(accept, "127.0.0.1", 0)
     port = proxy.sockets[0].getsockname()[1]
     listener = Listener(
-        f"postgresql://penstock_runtime@127.0.0.1:{port}/{database.name}?sslmode=disable",
+        f"postgresql://penstock_runtime@127.0.0.1:{port}/{database.name}?sslmode=disable"
+        f"&passfile={database.server.password_file}",
         ["gate"],
         heard.note,
         heard.state,

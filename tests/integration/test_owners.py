@@ -62,13 +62,13 @@ async def owner_login(database: Database) -> AsyncIterator[Connection]:
     """A role that may create roles and owns its database, as managed servers hand it out."""
     role = f"owner_{database.name}"
     async with database.connect() as admin:
-        await admin.execute(f"create role {role} login createrole")
+        await admin.execute(f"create role {role} login createrole password 'owner'")
         await admin.execute(f"alter database {database.name} owner to {role}")
         for name in ROLE_NAMES:  # on a server of its own it would have made them itself, with this result
             if await admin.fetchval("select to_regrole($1) is not null", name):
                 await admin.execute(f"grant {name} to {role} with admin true, inherit false, set false")
         try:
-            connection = await connect(database.server.url(role, database.name))
+            connection = await connect(database.login_url(role, "owner"))
             try:
                 yield connection
             finally:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 
@@ -52,6 +53,14 @@ class Database:
                 return self.runtime_url
             case "operator":
                 return self.operator_url
+
+    def login_url(self, role: str, password: str) -> str:
+        """The address for a login a test made itself."""
+        parts = urlsplit(self.admin_url)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items() if name != "passfile"}
+        return parts._replace(
+            netloc=f"{quote(role)}:{quote(password)}@", query=urlencode(query, quote_via=quote, safe="/")
+        ).geturl()
 
     @asynccontextmanager
     async def connect(self, role: Role = "admin", *, name: str = "test") -> AsyncIterator[Connection]:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 SOCKET = ".s.PGSQL.5432"
 
@@ -59,9 +59,9 @@ class Proxy:
     def url(self, through: str) -> str:
         """The address with this proxy instead of the server."""
         parts = urlsplit(through)
-        return (
-            f"{parts.scheme}://{parts.netloc}{parts.path}?host={quote(str(self._folder), safe='/')}&port=5432"
-        )
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        query |= {"host": str(self._folder), "port": "5432"}
+        return parts._replace(query=urlencode(query, quote_via=quote, safe="/")).geturl()
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

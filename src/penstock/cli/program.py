@@ -42,6 +42,9 @@ COMMANDS = {
     "version": "Print the version.",
 }
 
+SHARED = ("new", "model")
+"""Commands that write for others to read (a project's files, a cache) and nothing in the data directory."""
+
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")]
 EndsWithParent = Annotated[bool, typer.Option("--ends-with-parent", hidden=True)]
 
@@ -80,6 +83,8 @@ def run_program() -> int:
     if words in (["version"], ["version", "--json"], ["--version"]):
         version.command(as_json=as_json)  # Typer takes longer to read a flag than all the rest
         return Exit.OK
+    if not ours or ours[0] not in SHARED:
+        os.umask(0o077)  # what goes into the data directory is nobody else's
     try:
         program = build(tuple(COMMANDS) if completing else ours)
         code = program(words, prog_name="penstock", standalone_mode=False)

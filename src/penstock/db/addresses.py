@@ -9,6 +9,7 @@ from penstock.db.connect import connect
 from penstock.db.embedded import EmbeddedServer
 from penstock.db.logins import OPERATOR, RUNTIME, create_logins
 from penstock.db.migrator import MigrationReport, migrate
+from penstock.db.private_files import make_private_dir
 from penstock.settings import Settings
 
 
@@ -26,6 +27,9 @@ class Addresses:
 def resolve(settings: Settings, server_settings: Mapping[str, str] | None = None) -> Addresses:
     """Read the addresses from the settings, or start the embedded server; blocks for seconds at most."""
     if settings.database_url is not None:
+        # Originals and the vault's key are in it; a folder with a cluster is closed when that one is started.
+        if settings.data_dir.is_dir() and not (settings.data_dir / "pgdata").exists():
+            make_private_dir(settings.data_dir)
         return Addresses(
             runtime=settings.database_url,
             operator=settings.operator_url or settings.database_url,

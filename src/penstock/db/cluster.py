@@ -18,6 +18,12 @@ from penstock.errors import ServerStartFailed
 SUPERUSER = "postgres"
 START_SECONDS = 60
 
+HBA = """\
+# Written by Penstock at each start: every login needs its password, superusers too.
+# To use rules of your own, set hba_file at the end of postgresql.conf.
+local all all scram-sha-256
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -42,9 +48,11 @@ class Cluster:
     def binary(self, name: str) -> Path:
         return self.install / "bin" / name
 
-    def run(self, name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, name: str, *arguments: str | Path, given: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
         try:
-            return self.user.run([self.binary(name), *arguments])
+            return self.user.run([self.binary(name), *arguments], given=given)
         except (OSError, subprocess.SubprocessError) as error:
             raise self.failed(f"{name}: {error}") from error
 
@@ -57,7 +65,7 @@ class Cluster:
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
         self.user.give(fresh)
-        options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"]
+        options = ["--auth=reject", "--encoding=UTF8", "--locale=C", "--no-instructions"]
         options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         if not sync:
             options.append("--no-sync")
@@ -69,13 +77,33 @@ class Cluster:
         fresh.rename(self.pgdata)
 
     def configure(self, settings: Mapping[str, str]) -> None:
-        """Write our settings to their own file; postgresql.conf stays for whoever operates the server."""
+        """Write our settings and who may log in; postgresql.conf stays for whoever operates the server."""
         folder = str(self.sockets).replace('"', '""')
         ours = {"unix_socket_directories": f'"{folder}"', "unix_socket_permissions": "0700"}
         lines = [f"{name} = {_quoted(value)}\n" for name, value in {**settings, **ours}.items()]
-        conf = self.pgdata / "penstock.conf"
-        conf.write_text("".join(lines))
-        self.user.give(conf)
+        self._put("penstock.conf", "".join(lines))
+        self._put("pg_hba.conf", HBA)
+
+    def secure(self, database: str, logins: Mapping[str, str]) -> None:
+        """Make the database and the logins and set their password verifiers, on a cluster that does not run.
+
+        A server of one process answers nobody meanwhile, so there is no moment without passwords.
+        """
+        clear_dead_server(self.pgdata, self.sockets / server_files.SOCKET, START_SECONDS)
+        statements = [_ensure_login(login) for login in logins if login != SUPERUSER]
+        statements += [f"alter role {login} password '{verifier}'" for login, verifier in logins.items()]
+        options = ("-j", "-c", "exit_on_error=true", "-c", "log_min_messages=warning")
+        self._single_user("".join(f"{statement};\n\n" for statement in statements), *options)
+        # `create database if not exists` is not there, and this one may be there already.
+        self._single_user(f"create database {database};\n\n", "-j", ignore="already exists")
+
+    def _single_user(self, statements: str, *options: str, ignore: str | None = None) -> None:
+        done = self.run("postgres", "--single", "-D", self.pgdata, *options, SUPERUSER, given=statements)
+        refused = [line for line in done.stdout.splitlines() if "ERROR: " in line or "FATAL: " in line]
+        if refused and ignore is not None and ignore in refused[0]:
+            return
+        if refused or done.returncode != 0:
+            raise self.failed("the logins could not be made", "\n".join(refused) or done.stdout)
 
     def launch(self) -> None:
         clear_dead_server(self.pgdata, self.sockets / server_files.SOCKET, START_SECONDS)
@@ -103,14 +131,15 @@ class Cluster:
         if done.returncode != 0 and self._postmaster() is not None:
             raise self.failed(f"it did not stop: {done.stdout.strip()}")
 
-    def create_database(self, name: str) -> None:
-        where = ("-h", self.sockets, "-p", "5432", "-U", SUPERUSER)
-        done = self.run("createdb", *where, name)
-        if done.returncode != 0 and "already exists" not in done.stdout:
-            raise self.failed("the database could not be created", done.stdout)
-
     def failed(self, reason: str, log_tail: str = "") -> ServerStartFailed:
         return ServerStartFailed(self.data_dir, reason, log_tail)
+
+    def _put(self, name: str, text: str) -> None:
+        """Write a file of the server's own, readable by its user alone."""
+        file = self.pgdata / name
+        file.write_text(text)
+        file.chmod(0o600)
+        self.user.give(file)
 
     @property
     def _log(self) -> Path:
@@ -128,6 +157,13 @@ class Cluster:
 
     def _postmaster(self) -> int | None:
         return running_postmaster(self.pgdata)
+
+
+def _ensure_login(login: str) -> str:
+    return (
+        f"do $$ begin if not exists (select from pg_catalog.pg_roles as r where r.rolname = '{login}') "
+        f"then create role {login} login; end if; end $$"
+    )
 
 
 def _quoted(value: str) -> str:

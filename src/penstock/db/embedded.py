@@ -11,6 +11,11 @@ from urllib.parse import quote
 
 from penstock.db.cluster import SUPERUSER, Cluster
 from penstock.db.flock import FileLock, locked
+from penstock.db.login_names import OPERATOR, RUNTIME
+from penstock.db.passwords import FILE_NAME, new_passwords, scram_verifier, write_passwords
+from penstock.db.server_files import prepare_data_dir
+from penstock.db.server_user import server_user
+from penstock.errors import ServerStartFailed
 
 DATABASE = "penstock"
 
@@ -42,16 +47,36 @@ class EmbeddedServer:
 
     def start(self) -> None:
         """Initialise the cluster if there is none, start it or attach to it, and hold it from now on."""
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self._prepare_folder()
         with self._lock():
             cluster = self._located = Cluster.locate(self.data_dir)
             if not cluster.exists():
                 cluster.initialise(sync=self.settings.get("fsync", "on") != "off")
+            if not self.password_file.exists():
+                # A new cluster, or one made by a release that let in whoever reached the socket.
+                cluster.halt()
+                self._secure(cluster)
             if not cluster.answers():
                 cluster.configure(self.settings)
                 cluster.launch()
-            cluster.create_database(DATABASE)
             self._holder.share()
+
+    def _prepare_folder(self) -> None:
+        try:
+            prepare_data_dir(self.data_dir, server_user(self.data_dir / "pgdata"))
+        except (OSError, LookupError) as error:
+            raise ServerStartFailed(self.data_dir, str(error)) from error
+
+    def _secure(self, cluster: Cluster) -> None:
+        """Give every login a password; the file appears last, so that a killed start does it again."""
+        passwords = new_passwords((SUPERUSER, RUNTIME, OPERATOR))
+        cluster.secure(DATABASE, {login: scram_verifier(secret) for login, secret in passwords.items()})
+        write_passwords(self.password_file, passwords)
+
+    @property
+    def password_file(self) -> Path:
+        """The passwords of the three logins, in libpq's format; only its owner may read it."""
+        return self.data_dir / FILE_NAME
 
     def running(self) -> bool:
         """Whether the server of this data directory answers."""
@@ -105,12 +130,14 @@ class EmbeddedServer:
             if cluster.sockets != cluster.pgdata:
                 shutil.rmtree(cluster.sockets)
             pgdata.unlink(missing_ok=True)
+            self.password_file.unlink(missing_ok=True)
 
     def url(self, role: str = SUPERUSER, database: str = DATABASE) -> str:
         """An address for the driver and for psql alike; the server must have been started."""
         # The port is named, or PGPORT of the environment would decide it.
         host = quote(str(self._cluster.sockets), safe="/")
-        return f"postgresql://{quote(role)}@/{quote(database)}?host={host}&port=5432"
+        passwords = quote(str(self.password_file), safe="/")
+        return f"postgresql://{quote(role)}@/{quote(database)}?host={host}&port=5432&passfile={passwords}"
 
     def binary(self, name: str) -> Path:
         """The path of a program that fits this server: psql, pg_dump, …"""

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from penstock.db.private_files import own_like_folder
+
 
 class FileLock:
     """One open file description; two objects on one path exclude each other even within a process."""
@@ -46,14 +48,24 @@ class FileLock:
     def _take(self, how: int) -> None:
         if self._descriptor is not None:
             return
-        # Read-only, so that a file made by root still locks for a plain user.
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = _open(self.path)
         try:
             fcntl.flock(descriptor, how)
         except BaseException:
             os.close(descriptor)
             raise
         self._descriptor = descriptor
+
+
+def _open(path: Path) -> int:
+    """Open the file read-only, made with mode 0600 for whoever owns the folder if it is not there yet."""
+    flags = os.O_RDONLY | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return os.open(path, flags)
+    own_like_folder(descriptor, path)
+    return descriptor
 
 
 @contextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncpg
 
+from penstock.db.login_names import OPERATOR, RUNTIME
 from penstock.db.types import Connection
 
-RUNTIME = "penstock_runtime"
-OPERATOR = "penstock_operator"
+__all__ = ["MEMBERSHIPS", "OPERATOR", "RUNTIME", "create_logins"]
 
 MEMBERSHIPS = {
     RUNTIME: ("worker_service_user", "penstock_api"),

@@ -6,10 +6,12 @@ import hashlib
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from penstock.db.private_files import make_private_dir
 from penstock.db.server_user import ServerUser
 
 SHELTER = Path("/var/lib/penstock")
@@ -17,6 +19,19 @@ SHELTER = Path("/var/lib/penstock")
 
 SOCKET = ".s.PGSQL.5432"
 LONGEST_SOCKET = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
+
+
+def prepare_data_dir(data_dir: Path, user: ServerUser) -> None:
+    """Make the data directory, or close one of an older release: nobody else may list it or read in it."""
+    # The server's user has to pass through the folder, so root lets that user's group do so and nothing else.
+    make_private_dir(data_dir, user.gid if user.switch and _belongs_to_root(data_dir) else None)
+    for name in ("lock", "holders"):
+        with suppress(FileNotFoundError, PermissionError):
+            (data_dir / name).chmod(0o600)
+
+
+def _belongs_to_root(data_dir: Path) -> bool:
+    return not data_dir.exists() or data_dir.stat().st_uid == 0
 
 
 def binaries(user: ServerUser) -> Path:
@@ -59,7 +74,9 @@ def cluster(data_dir: Path, user: ServerUser) -> Path:
     pgdata = data_dir / "pgdata"
     if pgdata.is_symlink():
         target = pgdata.resolve()
-        target.parent.mkdir(parents=True, exist_ok=True)  # a start may have been killed, a shelter emptied
+        if not target.parent.exists():  # a start may have been killed, a shelter emptied
+            target.parent.mkdir(parents=True)
+            target.parent.chmod(0o755)
         return target
     if pgdata.exists() or user.reaches(data_dir):
         return pgdata

@@ -21,13 +21,15 @@ class ServerUser:
     gid: int
     switch: bool
 
-    def run(self, command: Sequence[str | Path], *, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, command: Sequence[str | Path], *, given: str | None = None, timeout: float = 120
+    ) -> subprocess.CompletedProcess[str]:
         """Run a server command with a clean environment: no PG… variable of the caller leaks in."""
         return subprocess.run(
             [str(part) for part in command],
             cwd="/",
             env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"},
-            stdin=subprocess.DEVNULL,
+            input=given or "",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -14,6 +14,7 @@ import obstore
 from obstore.exceptions import NotFoundError
 from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
 
+from penstock.db.private_files import close_tree, ensure_private_dir
 from penstock.errors import NotFound, PenstockError, SettingInvalid
 from penstock.intake.spool import Spooled
 from penstock.settings import Settings
@@ -54,7 +55,9 @@ class Blobs:
             folder = (
                 (settings.data_dir / "blobs").absolute() if url is None else Path(unquote(urlsplit(url).path))
             )
-            folder.mkdir(parents=True, exist_ok=True)
+            ensure_private_dir(folder)
+            if url is None:
+                close_tree(folder)
             return cls(LocalStore(prefix=folder, mkdir=True), folder)
         options: dict[str, Any] = {}
         if settings.s3_endpoint is not None:
@@ -141,9 +144,11 @@ def _check_bucket(answer: str) -> None:
 
 def _settle(path: Path) -> None:
     """Flush a file and its folder to disk, or a power cut after the commit could lose it."""
-    for name, flags in ((path, os.O_RDONLY), (path.parent, os.O_RDONLY | os.O_DIRECTORY)):
+    for name, flags, mode in ((path, os.O_RDONLY, 0o600), (path.parent, os.O_RDONLY | os.O_DIRECTORY, None)):
         descriptor = os.open(name, flags)
         try:
+            if mode is not None:
+                os.fchmod(descriptor, mode)  # a program of the user's own has another umask than ours
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from penstock.db.private_files import ensure_private_dir, sync_folder
 from penstock.settings import Settings
 from penstock.vault.errors import VaultKeyInvalid
 
@@ -84,7 +85,7 @@ def _from_file(path: Path) -> tuple[MasterKey, ...]:
 
 def _make(path: Path) -> None:
     """Write a new key whole, or leave the one another process wrote at the same time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    ensure_private_dir(path.parent)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -96,8 +97,4 @@ def _make(path: Path) -> None:
             os.link(draft, path)
     finally:
         draft.unlink()
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)  # a key that a crash takes back leaves secrets nobody can open
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)  # a key that a crash takes back leaves secrets nobody can open

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
-
+from penstock.environment import Field, FromEnvironment, field_validator, model_validator
 from penstock.errors import SettingInvalid
 
 PREFIX = "PENSTOCK_"
@@ -18,12 +16,10 @@ Url = Annotated[str | None, Field(default=None, repr=False)]  # may hold a passw
 Secret = Annotated[str | None, Field(default=None, repr=False)]
 
 
-class Settings(BaseSettings):
+class Settings(FromEnvironment):
     """One frozen value for a process; each field is the variable PENSTOCK_<FIELD>."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
-    )
+    prefix: ClassVar[str] = PREFIX
 
     data_dir: Path = Path(".penstock")
 
@@ -139,14 +135,6 @@ class Settings(BaseSettings):
     completed_retention_days: Days = 7
     dead_retention_days: Days = 90
     payload_limit_bytes: Annotated[int, Field(ge=1_024, le=16_777_216)] = 1_048_576
-
-    def __init__(self, **values: object) -> None:
-        try:
-            super().__init__(**values)  # type: ignore[arg-type]  # pydantic checks the values
-        except ValidationError as invalid:
-            first = invalid.errors(include_url=False, include_input=False)[0]
-            name = ".".join(str(part) for part in first["loc"])
-            raise SettingInvalid(_variable(name), first["msg"]) from None
 
     @field_validator("log_level", mode="before")
     @classmethod

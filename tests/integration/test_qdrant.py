@@ -180,10 +180,10 @@ async def test_without_its_client_the_remedy_is_told(
     tenants = await TenantPool.open(database.runtime_url, application_name="qdrant", size=1)
     try:
         with pytest.raises(SettingInvalid, match="PENSTOCK_QDRANT_URL"):
-            await open_index(Settings(index="qdrant"), tenants)
+            open_index(Settings(index="qdrant"), tenants)
         monkeypatch.delitem(sys.modules, "penstock.index.qdrant")
         monkeypatch.setitem(sys.modules, "qdrant_client", None)
         with pytest.raises(SettingInvalid, match=r"penstock\[qdrant\]"):
-            await open_index(Settings(index="qdrant", qdrant_url=":memory:"), tenants)
+            open_index(Settings(index="qdrant", qdrant_url=":memory:"), tenants)
     finally:
         await tenants.close()

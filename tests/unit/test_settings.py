@@ -70,3 +70,37 @@ def test_a_password_shows_neither_in_a_refusal_nor_in_a_listing(monkeypatch: pyt
 def test_settings_do_not_change_afterwards() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().concurrency = 3
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("PENSTOCK_NOTIFY", "off", False),
+        ("PENSTOCK_NOTIFY", "YES", True),
+        ("PENSTOCK_METRICS_PORT", "9090", 9090),
+        ("PENSTOCK_DATA_DIR", "/srv/mill", Path("/srv/mill")),
+        ("PENSTOCK_POLL_INTERVAL", "1e1", 10.0),
+        ("PENSTOCK_EMBEDDER", "", "wordllama"),
+    ],
+)
+def test_a_value_is_read_in_the_type_of_its_setting(
+    variable: str, value: str, expected: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert getattr(Settings(), variable.removeprefix("PENSTOCK_").lower()) == expected
+
+
+def test_a_refusal_says_what_the_value_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_CONCURRENCY", "0")
+    with pytest.raises(SettingInvalid, match="it must be at least 1"):
+        Settings()
+    with pytest.raises(SettingInvalid, match="it must be a whole number"):
+        Settings(concurrency="many")
+
+
+def test_a_copy_changes_what_it_is_told_and_is_checked() -> None:
+    settings = Settings(concurrency=7).model_copy(update={"metrics_port": 9000})
+    assert (settings.concurrency, settings.metrics_port) == (7, 9000)
+    assert settings.model_fields_set == {"concurrency", "metrics_port"}
+    with pytest.raises(SettingInvalid, match="PENSTOCK_METRICS_PORT"):
+        settings.model_copy(update={"metrics_port": -1})

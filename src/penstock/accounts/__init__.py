@@ -1,20 +1,25 @@
 """Tenants, their projects, their keys, what embedding costs them, and their deletion."""
 
-from penstock.accounts.accounts import Accounts
-from penstock.accounts.completion_webhook import CompletionWebhook, CompletionWebhooks
-from penstock.accounts.deletions import AccountDeletions
-from penstock.accounts.replies import KeptReplies, Reply
-from penstock.accounts.rows import (
-    ApiKey,
-    Caller,
-    Deletion,
-    DeletionRequested,
-    NewKey,
-    Project,
-    Scope,
-    Tenant,
-    Usage,
-)
+from typing import TYPE_CHECKING
+
+from penstock.lazy import lazy
+
+if TYPE_CHECKING:
+    from penstock.accounts.accounts import Accounts
+    from penstock.accounts.completion_webhook import CompletionWebhook, CompletionWebhooks
+    from penstock.accounts.deletions import AccountDeletions
+    from penstock.accounts.replies import KeptReplies, Reply
+    from penstock.accounts.rows import (
+        ApiKey,
+        Caller,
+        Deletion,
+        DeletionRequested,
+        NewKey,
+        Project,
+        Scope,
+        Tenant,
+        Usage,
+    )
 
 __all__ = [
     "AccountDeletions",
@@ -33,3 +38,24 @@ __all__ = [
     "Tenant",
     "Usage",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "accounts": ["Accounts"],
+        "completion_webhook": ["CompletionWebhook", "CompletionWebhooks"],
+        "deletions": ["AccountDeletions"],
+        "replies": ["KeptReplies", "Reply"],
+        "rows": [
+            "ApiKey",
+            "Caller",
+            "Deletion",
+            "DeletionRequested",
+            "NewKey",
+            "Project",
+            "Scope",
+            "Tenant",
+            "Usage",
+        ],
+    },
+)

@@ -12,7 +12,7 @@ from penstock.cli.demo_summary import near, next_steps
 from penstock.cli.following import Following
 from penstock.cli.search import described
 from penstock.model import DocumentStatus, TenantId
-from penstock.product import Product
+from penstock.product.services import Services
 from penstock.search import SearchAnswer, SearchQuery
 
 QUESTIONS = (
@@ -48,7 +48,7 @@ class DocumentsResult:
         )
 
 
-async def answer(product: Product, owner: TenantId, question: str) -> tuple[str, SearchAnswer]:
+async def answer(product: Services, owner: TenantId, question: str) -> tuple[str, SearchAnswer]:
     return question, await product.search.search(owner, SearchQuery(query=question, limit=SHOWN_HITS))
 
 

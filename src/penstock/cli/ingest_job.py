@@ -56,6 +56,7 @@ class IngestJob:
                 owner = await here.tenant(self.tenant, create=True)
                 # An unknown project is refused before anything is read.
                 await here.product.accounts.show_project(owner, self.labels.project)
+                await here.declare()
                 following = Following(here.product.documents, owner, self.labels.project)
                 with stage_bar(quiet=self.quiet) as draw:
                     await self._do(here, owner, following, draw)

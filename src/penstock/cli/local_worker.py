@@ -7,11 +7,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from penstock.cli.failures import warn
 from penstock.cli.product_session import Stay
-from penstock.product.product import INGEST
-from penstock.worker import Worker
+from penstock.product.queues import INGEST
+
+if TYPE_CHECKING:
+    from penstock.product import Product
+    from penstock.worker import Worker
 
 
 @dataclass(slots=True)
@@ -21,6 +25,7 @@ class LocalWorker:
     here: Stay
     wanted: bool | None = None
     worker: Worker | None = None
+    _product: Product | None = None
     _next_look: float = field(default=0.0)
     _warned: bool = field(default=False)
 
@@ -37,12 +42,20 @@ class LocalWorker:
                 self._warned = True
                 warn("No worker is alive: documents wait until there is one. penstock worker starts one.")
             return
-        self.worker = self.here.product.worker()
+        from penstock.product import Product
+
+        self._product = Product(self.here.product.settings)
+        await self._product.open()
+        self.worker = self._product.worker()
         await self.worker.start()
 
     async def stop(self, grace: float | None = None) -> None:
-        if self.worker is not None:
-            await self.worker.stop(grace)
+        try:
+            if self.worker is not None:
+                await self.worker.stop(grace)
+        finally:
+            if self._product is not None:
+                await self._product.close()
 
 
 @asynccontextmanager

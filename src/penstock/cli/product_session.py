@@ -13,11 +13,14 @@ import typer
 from penstock.accounts import Accounts, Tenant
 from penstock.cli.session import database
 from penstock.db.addresses import Addresses, prepare
+from penstock.db.connect import assert_safe_role
+from penstock.db.migrator import assert_migrated
 from penstock.db.reach import reach, reaching
 from penstock.db.tenancy import TenantPool
 from penstock.errors import Conflict, NotFound, TenantClosed
 from penstock.model import TenantId
-from penstock.product import Product
+from penstock.product.queues import INGEST
+from penstock.product.services import Services
 from penstock.queue.operations import Operations
 from penstock.settings import Settings
 
@@ -37,7 +40,7 @@ DocumentId = Annotated[UUID, typer.Argument(metavar="DOCUMENT")]
 class Stay:
     """The services as the runtime login has them, and what only operators may."""
 
-    product: Product
+    product: Services
     addresses: Addresses
     operators: Accounts
 
@@ -57,21 +60,39 @@ class Stay:
         """Whether a worker that is alive serves this queue."""
         return await is_served(self.addresses, self.product.settings, queue)
 
+    async def declare(self) -> None:
+        """Tell the database the task types of documents; a live worker has told it already."""
+        if await self.served(INGEST):
+            return
+        from penstock.product import Product
+
+        async with Product(self.product.settings).app:
+            pass  # opening an app declares its task types
+
 
 @asynccontextmanager
 async def stay(settings: Settings | None = None, *, create: bool = False) -> AsyncIterator[Stay]:
     """The product while the block runs; `create` may make a new embedded database."""
     settings = settings or Settings()
     async with database(settings, create=create) as addresses:
-        product = Product(settings)
-        with reaching():
-            await product.__aenter__()
+        services = Services(settings)
         try:
-            async with operators(addresses, settings) as accounts:
-                with reaching():
-                    yield Stay(product, addresses, accounts)
+            with reaching():
+                await _open(services, addresses)
+                async with operators(addresses, settings) as accounts:
+                    yield Stay(services, addresses, accounts)
         finally:
-            await product.__aexit__(None, None, None)
+            await services.close()
+
+
+async def _open(services: Services, addresses: Addresses) -> None:
+    """Connect as the runtime login; one that row security does not bind is refused."""
+    if addresses.embedded is not None:
+        await prepare(addresses)
+    await services.connect(addresses.runtime)
+    async with services.tenants.everyone() as connection:
+        await assert_safe_role(connection)
+        await assert_migrated(connection)
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from penstock.cli.product_session import as_operator, is_served
 from penstock.cli.session import run
 from penstock.db.addresses import Addresses
 from penstock.model import TenantId
-from penstock.product.processes import DELETE_ACCOUNT
+from penstock.product.queues import DELETE_ACCOUNT
 from penstock.settings import Settings
 
 LOOK_SECONDS: Final = 0.5

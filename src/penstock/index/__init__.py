@@ -1,7 +1,21 @@
 """The index: where chunks and their vectors lie, behind one protocol."""
 
-from penstock.index.opening import open_index
-from penstock.index.pgvector import PgvectorIndex
-from penstock.index.protocol import Gathered, Hit, Index, IndexQuery, Probe
+from typing import TYPE_CHECKING
+
+from penstock.lazy import lazy
+
+if TYPE_CHECKING:
+    from penstock.index.opening import open_index
+    from penstock.index.pgvector import PgvectorIndex
+    from penstock.index.protocol import Gathered, Hit, Index, IndexQuery, Probe
 
 __all__ = ["Gathered", "Hit", "Index", "IndexQuery", "PgvectorIndex", "Probe", "open_index"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "opening": ["open_index"],
+        "pgvector": ["PgvectorIndex"],
+        "protocol": ["Gathered", "Hit", "Index", "IndexQuery", "Probe"],
+    },
+)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from penstock.db.tenancy import TenantPool
 from penstock.errors import SettingInvalid
-from penstock.index.pgvector import PgvectorIndex
 from penstock.index.protocol import Index
 from penstock.settings import Settings
 
 
-async def open_index(settings: Settings, tenants: TenantPool) -> Index:
+def open_index(settings: Settings, tenants: TenantPool) -> Index:
     match settings.index:
         case "pgvector":
+            from penstock.index.pgvector import PgvectorIndex
+
             return PgvectorIndex(tenants, settings.exact_search_chunks)
         case "qdrant":
             if settings.qdrant_url is None:

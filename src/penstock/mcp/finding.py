@@ -9,7 +9,7 @@ from pydantic import Field
 
 from penstock.mcp.answers import Answer
 from penstock.model import TenantId
-from penstock.product import Product
+from penstock.product.services import Services
 from penstock.search import SearchHit, SearchQuery
 
 Mode: TypeAlias = Literal["hybrid", "vector", "text"]
@@ -48,7 +48,7 @@ class Found(Answer):
 
 
 async def find(
-    product: Product, tenant_id: TenantId, query: str, *, project: str | None, limit: int, mode: Mode
+    product: Services, tenant_id: TenantId, query: str, *, project: str | None, limit: int, mode: Mode
 ) -> Found:
     """Search one project, or all of the tenant's."""
     asked = SearchQuery(query=query, projects=None if project is None else [project], limit=limit, mode=mode)

@@ -14,7 +14,7 @@ from penstock.accounts import Caller
 from penstock.errors import KeyRefused, TenantClosed
 from penstock.mcp.server import create_server
 from penstock.net.bearer import api_key
-from penstock.product import Product
+from penstock.product.services import Services
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -25,13 +25,13 @@ LARGEST_BODY = 1_048_576
 Admit: TypeAlias = Callable[[Request, Caller], None]
 
 
-def http_app(product: Product, *, admit: Admit | None = None) -> ASGIApp:
+def http_app(product: Services, *, admit: Admit | None = None) -> ASGIApp:
     """An app for the path /mcp; `admit` may refuse a caller by raising, as a rate limit does."""
     return _McpOverHttp(product, admit)
 
 
 class _McpOverHttp:
-    def __init__(self, product: Product, admit: Admit | None) -> None:
+    def __init__(self, product: Services, admit: Admit | None) -> None:
         self._product = product
         self._admit = admit
         self._server = create_server(product, _caller)

@@ -18,7 +18,7 @@ from penstock.errors import PenstockError
 from penstock.mcp.answers import DocumentLine, DocumentList, Passage, WholeDocument
 from penstock.mcp.finding import Found, Mode, find
 from penstock.model import DocumentId, DocumentStatus
-from penstock.product import Product
+from penstock.product.services import Services
 
 INSTRUCTIONS = (
     "Documents of one organisation. search finds passages by meaning and by words; get_document reads on "
@@ -35,7 +35,7 @@ Cursor = Annotated[str | None, Field(description="Where to go on, from the answe
 Title = Annotated[str | None, Field(max_length=200, description="Only titles and file names that hold this.")]
 
 
-def create_server(product: Product, who: Who) -> MCPServer[Any]:
+def create_server(product: Services, who: Who) -> MCPServer[Any]:
     """A server over an open product; `who` tells whose key a call came with."""
     server: MCPServer[Any] = MCPServer(
         "penstock",
@@ -98,7 +98,7 @@ def create_server(product: Product, who: Who) -> MCPServer[Any]:
     return server
 
 
-async def serve_stdio(product: Product, secret: str) -> None:
+async def serve_stdio(product: Services, secret: str) -> None:
     """Serve on stdin and stdout for the tenant of this key until stdin ends."""
     await product.accounts.authenticate(secret)  # a wrong key is told at once
 

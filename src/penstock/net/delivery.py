@@ -12,7 +12,7 @@ import httpx2
 
 from penstock.net.errors import DeliveryFailed
 from penstock.net.outbound import parse
-from penstock.net.retry_after import retry_after
+from penstock.net.waiting import retry_after
 from penstock.net.webhooks import sign
 
 _LATER: Final = frozenset({408, 425, 429})

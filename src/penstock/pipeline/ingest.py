@@ -24,13 +24,12 @@ from penstock.observe import get_logger
 from penstock.pipeline.chunk import ChunkPlan, chunk, plan_for
 from penstock.pipeline.classify import Classifier
 from penstock.pipeline.embedding import ChunkEmbedder, Counts, OverBudget
-from penstock.pipeline.job import IngestDocument, Job
+from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument, Job
 from penstock.pipeline.ports import BlobStore, Embeds, Parses, Run, TakesAttachments
 from penstock.sandbox import Sandbox, SandboxError
 
 log = get_logger(__name__)
 
-MAX_ATTEMPTS = 3
 BUDGET_SECONDS = 300.0
 """How often a document over its tenant's budget looks whether there is room again."""
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict
 from penstock.model import DocumentId, ProjectId
 from penstock.pipeline.chunk.plan import Strategy
 
+MAX_ATTEMPTS = 3
+
 
 class IngestDocument(BaseModel):
     """The payload of `ingest-document`."""

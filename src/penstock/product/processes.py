@@ -10,17 +10,12 @@ from penstock.channels import DbFunction, EmailChannel, Exchange, FileDeleteChan
 from penstock.channels.ports import DeletesBlobs, DropsVectors
 from penstock.db.tenancy import TenantPool
 from penstock.model import Exponential
+from penstock.product.queues import DELETE, DELETE_ACCOUNT, EMAIL, SMS, SUPERVISE
 from penstock.settings import Settings
 from penstock.worker import Context
 
 if TYPE_CHECKING:
     import httpx2
-
-SUPERVISE = "processes"
-EMAIL = "email"
-SMS = "sms"
-DELETE = "delete-document"
-DELETE_ACCOUNT = "account-deletion"
 
 
 class Processes:

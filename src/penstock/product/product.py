@@ -5,48 +5,40 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from penstock.accounts import AccountDeletions, Accounts, CompletionWebhooks, KeptReplies
 from penstock.app import Penstock
-from penstock.channels import Messages
-from penstock.db.tenancy import TenantPool
-from penstock.index import open_index
-from penstock.intake import Blobs, Documents, Intake, WebhookSources
 from penstock.model import Attachment, DocumentId, Exponential, NoRetry, ProjectId, Snooze, TenantId
-from penstock.net.outbound import open_client
-from penstock.observe import Metrics
-from penstock.pipeline.classify import Classifier, KeepAll
 from penstock.pipeline.delivering import Delivering, DeliverWebhook
-from penstock.pipeline.embedding import ChunkEmbedder
-from penstock.pipeline.ingest import MAX_ATTEMPTS, Ingest
-from penstock.pipeline.job import IngestDocument
-from penstock.pipeline.parse import ParseDesk
+from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument
 from penstock.pipeline.reindexing import Reindexing, ReindexProject
 from penstock.pipeline.tending import TendDocuments, Tending
 from penstock.pipeline.version import CODE_VERSION
-from penstock.product.embedders import Embedders
 from penstock.product.processes import Processes
-from penstock.search import Search
+from penstock.product.queues import DELIVER, INGEST, REINDEX, TEND
+from penstock.product.services import Services
 from penstock.settings import Settings
-from penstock.vault import Secrets, Vault
 from penstock.worker import Context, Worker
 
-INGEST = "ingest-document"
-REINDEX = "reindex-project"
-DELIVER = "deliver-webhook"
-TEND = "tend-documents"
+if TYPE_CHECKING:
+    from penstock.observe import Metrics
+    from penstock.pipeline.classify import Classifier
+    from penstock.pipeline.ingest import Ingest
+    from penstock.pipeline.parse import ParseDesk
+
 RUN_SECONDS = 3600.0
 
 
-class Product:
+class Product(Services):
     """`async with Product(settings) as product` opens it; parsers and models start with the first run."""
 
     def __init__(self, settings: Settings | None = None, *, classifier: Classifier | None = None) -> None:
-        self.settings = settings or Settings()
+        super().__init__(settings or Settings())
         self.app = Penstock(self.settings)
-        self._classifier = classifier or KeepAll()
-        self._opened = AsyncExitStack()
+        self._classifier = classifier
+        self._desk: ParseDesk | None = None
+        self._ingest: Ingest | None = None
+        self._starting = asyncio.Lock()
         self.processes = Processes(self.app, self.settings)
         self._declare()
 
@@ -86,50 +78,22 @@ class Product:
         self.app.schedule("* * * * *", tend)
 
     async def open(self) -> None:
-        async with AsyncExitStack() as opened:
+        """Connect, and make at once what may be refused by its settings."""
+        async with AsyncExitStack() as closing:
             await self.app.open()
-            opened.push_async_callback(self.app.close)
-            await self._wire(opened)
-            self._opened = opened.pop_all()
+            self._opened.push_async_callback(self.app.close)
+            closing.push_async_callback(self.close)
+            await self.connect(self.app.addresses.runtime)
+            await self._wire()
+            closing.pop_all()
 
-    async def _wire(self, opened: AsyncExitStack) -> None:
-        """Make every service; `opened` is told what to close again, the last first."""
-        settings = self.settings
-        self.tenants = await TenantPool.open(
-            self.app.addresses.runtime,
-            application_name="penstock documents",
-            size=max(settings.pool_size, settings.ingest_concurrency + 5),
-            statement_cache=settings.statement_cache,
-        )
-        opened.push_async_callback(self.tenants.close)
-        self.blobs = await asyncio.to_thread(Blobs.open, settings)
-        self.secrets = Secrets(await asyncio.to_thread(Vault.from_settings, settings))
-        self.accounts = Accounts(self.tenants, settings)
-        self.deletions = AccountDeletions(self.tenants, settings)
-        self.replies = KeptReplies(self.tenants)
-        self.intake = Intake(self.tenants, self.blobs, settings, CODE_VERSION)
-        self.documents = Documents(self.tenants, self.blobs)
-        self.webhooks = WebhookSources(self.tenants, self.intake, self.secrets)
-        self.completion_webhooks = CompletionWebhooks(
-            self.tenants, self.secrets, allow_private=settings.allow_private_addresses
-        )
-        self.embedders = Embedders(settings, self.tenants.pool)
-        opened.push_async_callback(self.embedders.close)
-        self.index = await open_index(settings, self.tenants)
-        opened.push_async_callback(self.index.close)
-        self.search = Search(self.tenants, self.embedders, self.index)
-        self.http = open_client(allow_private=settings.allow_private_addresses)
-        opened.push_async_callback(self.http.aclose)
+    async def _wire(self) -> None:
+        await asyncio.to_thread(lambda: (self.blobs, self.secrets))
         self.tending = Tending(self.tenants, self.blobs, self.index)
         self.processes.open(self.tenants, self.blobs, self.index, self.http)
-        opened.push_async_callback(self.processes.close)
-        self.messages = Messages(self.tenants)
+        self._opened.push_async_callback(self.processes.close)
         self._reindexing = Reindexing(self.tenants, CODE_VERSION)
         self._delivering = Delivering(self.tenants, self.secrets, self.http)
-        self._desk = ParseDesk(settings)
-        opened.push_async_callback(self._desk.close)
-        self._ingest: Ingest | None = None
-        self._starting = asyncio.Lock()
 
     def worker(self, *, name: str | None = None, metrics: Metrics | None = None) -> Worker:
         """A worker for the queues of documents, not yet started."""
@@ -143,21 +107,32 @@ class Product:
         if self._ingest is None:
             async with self._starting:
                 if self._ingest is None:
-                    self.embedders.gives_way = True
-                    await self._desk.start()
-                    self._ingest = Ingest(
-                        tenants=self.tenants,
-                        blobs=self.blobs,
-                        parser=self._desk,
-                        sandbox=self._desk.sandbox,
-                        embeds=self.embedders,
-                        chunk_embedder=ChunkEmbedder(self.tenants, self.embedders, self.index),
-                        classifier=self._classifier,
-                        take_attachment=self._take_attachment,
-                        code_version=CODE_VERSION,
-                        chunk_seconds=self.settings.parse_seconds,
-                    )
+                    self._ingest = await self._start_parsers()
         return self._ingest
+
+    async def _start_parsers(self) -> Ingest:
+        from penstock.pipeline.classify import KeepAll
+        from penstock.pipeline.embedding import ChunkEmbedder
+        from penstock.pipeline.ingest import Ingest
+        from penstock.pipeline.parse import ParseDesk
+
+        self.embedders.gives_way = True
+        if self._desk is None:
+            self._desk = ParseDesk(self.settings)
+            self._opened.push_async_callback(self._desk.close)
+        await self._desk.start()
+        return Ingest(
+            tenants=self.tenants,
+            blobs=self.blobs,
+            parser=self._desk,
+            sandbox=self._desk.sandbox,
+            embeds=self.embedders,
+            chunk_embedder=ChunkEmbedder(self.tenants, self.embedders, self.index),
+            classifier=self._classifier or KeepAll(),
+            take_attachment=self._take_attachment,
+            code_version=CODE_VERSION,
+            chunk_seconds=self.settings.parse_seconds,
+        )
 
     async def _take_attachment(
         self,
@@ -177,9 +152,6 @@ class Product:
             source_metadata={**metadata, "parent_document_id": str(parent)},
             parent_document_id=parent,
         )
-
-    async def close(self) -> None:
-        await self._opened.aclose()
 
     async def __aenter__(self) -> Self:
         await self.open()

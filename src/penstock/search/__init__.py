@@ -1,7 +1,21 @@
 """Search over chunks and clients: by meaning, by words, or both."""
 
-from penstock.search.answer import SearchAnswer, SearchHit, Snippet
-from penstock.search.query import SearchQuery
-from penstock.search.search import EmbedderSource, Search
+from typing import TYPE_CHECKING
+
+from penstock.lazy import lazy
+
+if TYPE_CHECKING:
+    from penstock.search.answer import SearchAnswer, SearchHit, Snippet
+    from penstock.search.query import SearchQuery
+    from penstock.search.search import EmbedderSource, Search
 
 __all__ = ["EmbedderSource", "Search", "SearchAnswer", "SearchHit", "SearchQuery", "Snippet"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "answer": ["SearchAnswer", "SearchHit", "Snippet"],
+        "query": ["SearchQuery"],
+        "search": ["EmbedderSource", "Search"],
+    },
+)

@@ -1,6 +1,19 @@
 """The worker: one duty a file; each service starts and stops alone."""
 
-from penstock.worker.context import Context
-from penstock.worker.worker import Worker, WorkerOptions
+from typing import TYPE_CHECKING
+
+from penstock.lazy import lazy
+
+if TYPE_CHECKING:
+    from penstock.worker.context import Context
+    from penstock.worker.worker import Worker, WorkerOptions
 
 __all__ = ["Context", "Worker", "WorkerOptions"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "context": ["Context"],
+        "worker": ["Worker", "WorkerOptions"],
+    },
+)

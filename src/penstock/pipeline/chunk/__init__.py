@@ -1,8 +1,19 @@
 """Cuts a parsed document into chunks that stay the same where the document stays the same."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from penstock.pipeline.chunk.chunker import chunk
-from penstock.pipeline.chunk.plan import CHUNKER_VERSION, ChunkPlan, Strategy, plan_for
+from penstock.lazy import lazy
+
+if TYPE_CHECKING:
+    from penstock.pipeline.chunk.chunker import chunk
+    from penstock.pipeline.chunk.plan import CHUNKER_VERSION, ChunkPlan, Strategy, plan_for
 
 __all__ = ["CHUNKER_VERSION", "ChunkPlan", "Strategy", "chunk", "plan_for"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "chunker": ["chunk"],
+        "plan": ["CHUNKER_VERSION", "ChunkPlan", "Strategy", "plan_for"],
+    },
+)

@@ -1,0 +1,12 @@
+"""The names of the queues that documents and processes use."""
+
+INGEST = "ingest-document"
+REINDEX = "reindex-project"
+DELIVER = "deliver-webhook"
+TEND = "tend-documents"
+
+SUPERVISE = "processes"
+EMAIL = "email"
+SMS = "sms"
+DELETE = "delete-document"
+DELETE_ACCOUNT = "account-deletion"

@@ -94,10 +94,22 @@ class House:
         )
         return {row[0] for row in rows}
 
-    async def unknown_blobs(self) -> set[str]:
-        async with self.tenants.everyone() as conn:
-            rows = await conn.fetch("select keeping.unknown_blobs($1)", sorted(self.blobs.files))
-        return {row[0] for row in rows}
+    async def orphans(self) -> set[str]:
+        """Blobs no file has; each must be one that was recorded before it was written."""
+        files = {row[0] for row in await self.admin.fetch("select blob_path from files.file")}
+        intents = {row[0] for row in await self.admin.fetch("select blob_path from files.blob_intent")}
+        assert not files & intents
+        assert self.blobs.files <= files | intents
+        return self.blobs.files - files
+
+    async def blob_of(self, document_id: DocumentId) -> str:
+        return str(
+            await self.value(
+                "select f.blob_path from ingest.document d join files.file f using (file_id)"
+                " where d.document_id = $1",
+                document_id,
+            )
+        )
 
 
 @asynccontextmanager

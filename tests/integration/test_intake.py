@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -29,7 +30,7 @@ async def test_a_document_is_taken_in_with_its_blob_its_file_and_its_task(
         assert (document.filename, document.metadata, document.external_id) == (
             "report.pdf", {"year": 2025}, "r-1",
         )  # fmt: skip
-        assert here.blobs.files == await here.live_blobs() == {f"documents/{taken.document_id}.pdf"}
+        assert here.blobs.files == await here.live_blobs() == {await here.blob_of(taken.document_id)}
         content = await here.documents.content(here.acme, taken.document_id)
         assert b"".join([piece async for piece in content.stream]) == PDF
         ingestion = await here.documents.ingestion(here.acme, taken.ingestion_id)
@@ -227,15 +228,23 @@ async def test_an_external_id_names_one_document_and_other_content_replaces_it(
         assert (await here.upload(b"version two", external_id="x", project="mail")).created
 
 
-async def test_a_known_content_takes_an_external_id_but_never_changes_it(
+async def test_the_same_content_under_two_external_ids_is_two_documents(
     database: Database, tmp_path: Path
 ) -> None:
     async with house(database, tmp_path) as here:
-        first = await here.upload(PDF)
-        for external_id in ("x", "y"):
-            again = await here.upload(PDF, external_id=external_id)
-            assert again.document_id == first.document_id
-            assert (await here.documents.show(here.acme, first.document_id)).external_id == "x"
+        plain = await here.upload(PDF)
+        one, two = await here.upload(PDF, external_id="x"), await here.upload(PDF, external_id="y")
+        assert one.created
+        assert two.created
+        assert len({plain.document_id, one.document_id, two.document_id}) == 3
+        changed = await here.upload(b"version two", external_id="x")
+        assert (changed.created, changed.document_id) == (False, one.document_id)
+        assert (await here.documents.show(here.acme, two.document_id)).content_sha256 == hashlib.sha256(
+            PDF
+        ).hexdigest()
+        again = await here.upload(PDF, external_id="x")
+        assert (again.created, again.document_id) == (False, one.document_id)
+        assert (await here.upload(PDF)).document_id == plain.document_id
 
 
 async def test_replaced_content_keeps_the_id_and_the_old_blob_goes_later(
@@ -263,7 +272,7 @@ async def test_replaced_content_keeps_the_id_and_the_old_blob_goes_later(
         assert (await started(), await started()) == (1, 0)
         removing = "select f.blob_path from files.file_deletion_task t join files.file f using (file_id)"
         assert await here.admin.fetchval(removing) == old
-        assert await here.unknown_blobs() == set()
+        assert await here.orphans() == set()
 
 
 async def test_content_another_document_has_cannot_replace(database: Database, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ async def test_an_upload_that_meets_an_unfinished_delete_makes_a_new_document(
         second = await upload
         assert second.created
         assert second.document_id != first.document_id
-        assert f"documents/{second.document_id}.txt" in here.blobs.files
+        assert await here.blob_of(second.document_id) in here.blobs.files
         (gone,) = await here.documents.ingestions(here.acme, first.document_id)
         assert (gone.status, gone.skip_reason) == (IngestionStatus.SKIPPED, "deleted")
 
@@ -138,8 +138,8 @@ async def test_a_crash_between_blob_and_commit_leaves_an_orphan_and_nothing_else
         assert await here.value("select count(*) from ingest.document") == 1
         assert await here.value("select count(*) from ingest.ingestion") == 1
         assert await here.value("select count(*) from files.file") == 1
-        assert await here.unknown_blobs() == {here.blobs.written[1]}
-        assert await here.live_blobs() == {f"documents/{kept.document_id}.txt"}
+        assert await here.orphans() == {here.blobs.written[1]}
+        assert await here.live_blobs() == {await here.blob_of(kept.document_id)}
         assert (await here.upload(CONTENT)).created
 
 
@@ -169,7 +169,7 @@ async def test_uploads_and_deletes_at_once_lose_nothing(database: Database, tmp_
             == await here.value("select count(*) from ingest.document where deleted_at is null")
             <= 3
         )
-        assert await here.unknown_blobs() == set()
+        assert await here.orphans() == set()
         open_ones = await here.admin.fetch(
             "select d.task_id, queues.task_state(d.task_id) as state, d.status"
             " from ingest.ingestion i join ingest.document d using (document_id) where i.finished_at is null"

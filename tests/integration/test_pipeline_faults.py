@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ import pytest
 
 from penstock.errors import InvalidArgument
 from penstock.intake import PipelineConfig
-from penstock.pipeline.tending import Tending
 from penstock.simulators import EmbeddingsSimulator, Fault, busy, serving
 from penstock.simulators.embeddings import KEY
 from penstock.testing import papers
@@ -261,20 +260,6 @@ def _parsers() -> list[int]:
             if "penstock.sandbox.child" in child.cmdline() and child.status() != psutil.STATUS_ZOMBIE:
                 found.append(child.pid)
     return found
-
-
-async def test_a_blob_without_a_document_is_removed_by_maintenance(
-    database: Database, tmp_path: Path
-) -> None:
-    async with works_on(database, tmp_path) as works:
-        taken = await works.hand_in(NOTE)
-        orphan = tmp_path / "blobs" / "documents" / "00000000-0000-7000-8000-000000000000.txt"
-        orphan.write_text("nobody's")
-        tending: Tending = works.product.tending
-        assert await tending.remove_orphans(timedelta(hours=1)) == 0
-        assert await tending.remove_orphans(timedelta(seconds=-60)) == 1
-        assert not orphan.exists()
-        assert [path.stem for path in orphan.parent.iterdir()] == [str(taken.document_id)]
 
 
 async def test_a_language_the_server_does_not_know_is_refused_by_name(

@@ -59,7 +59,9 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_limit_key": theirs.mark("limit"),
         "_limit_keys": [theirs.mark("limit")],
         "_error_code": theirs.mark("errorcode"),
-        "_paths": [f"documents/{theirs.document_id}.txt"],
+        "_age": timedelta(days=365),
+        "_foreign_age": timedelta(days=365),
+        "_retry_failed": True,
     }
     hits = f'[{{"document_id": "{theirs.document_id}", "generation": {theirs.generation}, "ordinal": 0,'
     hits += f' "model": "{theirs.mark("embedder")}", "score": 1}}]'

@@ -36,7 +36,8 @@ SEES_EVERY_TENANT = {
     "keeping.sweep_generations": "removes dead generations of all tenants; answers a count",
     "keeping.sweep_processes": "wakes forgotten processes of all tenants; answers a count",
     "keeping.tend_vector_indexes": "builds the indexes of all tenants; answers a count",
-    "keeping.unknown_blobs": "maintenance of the blob store, for all tenants",
+    "keeping.abandon_intents": "maintenance of the blob store, for all tenants; answers paths made of ids",
+    "keeping.forget_intents": "maintenance of the blob store, for all tenants; answers a count",
 }
 """By design, each with its reason. Whatever else is in `keeping` fails until it stands here."""
 

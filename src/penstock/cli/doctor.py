@@ -31,10 +31,29 @@ Old = Annotated[float, typer.Option("--old-seconds", min=0, help="A ready task m
 Pinned = Annotated[
     float, typer.Option("--pinned-seconds", min=0, help="A transaction may stay open so long.")
 ]
+CompareBlobs = Annotated[
+    bool, typer.Option("--blobs", help="List blobs unknown to the database, and missing ones.")
+]
 
 
-def command(old_seconds: Old = 300, pinned_seconds: Pinned = 60, as_json: output.AsJson = False) -> None:
-    """Check the database, its roles, workers, queues and what documents need; exits 4 when a check fails."""
+def command(
+    old_seconds: Old = 300,
+    pinned_seconds: Pinned = 60,
+    blobs: CompareBlobs = False,
+    as_json: output.AsJson = False,
+) -> None:
+    """Check the database, its roles, workers, queues and what documents need; exits 4 when a check fails.
+
+    With --blobs it compares the blob store with the database instead, and changes neither.
+    """
+    if blobs:
+        from penstock.cli.doctor_blobs import compare_blobs, show_comparison
+
+        compared = run(compare_blobs(Settings()))
+        show_comparison(compared, as_json=as_json)
+        if compared.missing_count:
+            raise typer.Exit(Exit.UNHEALTHY)
+        return
     checks = run(_examine(Patience(old_seconds, pinned_seconds)))
     healthy = all(check.status != "fail" for check in checks)
     if as_json:

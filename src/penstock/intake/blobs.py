@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -117,12 +117,18 @@ class Blobs:
         elif not answer.is_success:
             raise SignedDeleteFailed(path, f"the store answered {answer.status_code}")
 
-    async def older_than(self, moment: datetime) -> AsyncIterator[list[str]]:
-        """Paths of documents' blobs last written before a moment, in batches."""
+    async def listed(self) -> AsyncIterator[list[str]]:
+        """Paths of all documents' blobs in the store, in batches, in no order."""
         async for batch in obstore.list(self._store, "documents/"):
-            paths = [meta["path"] for meta in batch if meta["last_modified"] < moment]
-            if paths:
-                yield paths
+            yield [meta["path"] for meta in batch]
+
+    async def has(self, path: str) -> bool:
+        try:
+            await obstore.head_async(self._store, path)
+        except (NotFoundError, FileNotFoundError) as missing:
+            _check_bucket(str(missing))
+            return False
+        return True
 
     async def probe(self) -> None:
         """Write and remove a small blob; whatever the store raises says why it cannot be used."""

@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 from penstock.db.tenancy import TenantPool
-from penstock.errors import InvalidArgument
+from penstock.errors import InvalidArgument, InvalidMove
 from penstock.intake.blobs import Blobs
+from penstock.intake.intents import Intent, Intents
 from penstock.intake.pipeline_config import PipelineConfig
 from penstock.intake.rows import Taken
 from penstock.intake.spool import Spooled, spool
@@ -20,7 +21,9 @@ from penstock.settings import Settings
 
 log = get_logger(__name__)
 
-TAKE_IN = "select ingest.take_in($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+TAKE_IN = (
+    "select ingest.take_in($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
+)
 PUT_CONTENT = "select ingest.put_content($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
 LONGEST_NAME = 512
 
@@ -31,6 +34,7 @@ class Intake:
     def __init__(self, tenants: TenantPool, blobs: Blobs, settings: Settings, code_version: str) -> None:
         self._tenants = tenants
         self._blobs = blobs
+        self._intents = Intents(tenants)
         self._settings = settings
         self._code_version = code_version
 
@@ -51,20 +55,25 @@ class Intake:
         parent_document_id: DocumentId | None = None,
         max_bytes: int | None = None,
         replay: tuple[SourceId, bytes] | None = None,
+        retry_failed: bool = True,
     ) -> Taken:
-        """Take a document in. `replay` is a webhook's mark: a delivery that was here before is refused."""
+        """Take a document in. `replay` is a webhook's mark: a delivery that was already received is refused.
+
+        With an `external_id` that is its identity, else its content is. Not `retry_failed`: unchanged content
+        that failed for good is left as it is, and the answer's status is `failed`.
+        """
         noted = dict(source_metadata or {})
         if filename:
             noted.setdefault("filename", _short(filename))
         async with self._spooled(tenant_id, content, max_bytes) as spooled:
             _assert_not_empty(spooled)
             mime_type = sniff(spooled.head, filename=filename, declared=declared_type)
-            async with self._tenants.transaction(tenant_id) as conn:
+            async with self._intents.take(tenant_id) as intent, self._tenants.transaction(tenant_id) as conn:
                 if replay is not None and not await conn.fetchval(
                     "select ingest.note_webhook($1, $2)", *replay
                 ):
                     raise InvalidArgument(
-                        "this delivery was here before",
+                        "this delivery was already received",
                         "webhook-signature",
                         "Sign each delivery with an id and a time of its own.",
                     )
@@ -72,7 +81,7 @@ class Intake:
                     TAKE_IN,
                     uuid7(),
                     uuid7(),
-                    uuid7(),
+                    intent.file_id,
                     str(project),
                     spooled.sha256,
                     spooled.size,
@@ -87,8 +96,9 @@ class Intake:
                     external_id,
                     None if pipeline_config is None else pipeline_config.model_dump_json(exclude_none=True),
                     parent_document_id,
+                    retry_failed,
                 )
-                return await self._store(row, spooled)
+                return await self._store(row, spooled, intent)
 
     async def replace(
         self,
@@ -105,12 +115,12 @@ class Intake:
         async with self._spooled(tenant_id, content, max_bytes) as spooled:
             _assert_not_empty(spooled)
             mime_type = sniff(spooled.head, filename=filename, declared=declared_type)
-            async with self._tenants.transaction(tenant_id) as conn:
+            async with self._intents.take(tenant_id) as intent, self._tenants.transaction(tenant_id) as conn:
                 row = await conn.fetchval(
                     PUT_CONTENT,
                     document_id,
                     uuid7(),
-                    uuid7(),
+                    intent.file_id,
                     spooled.sha256,
                     spooled.size,
                     mime_type,
@@ -120,7 +130,7 @@ class Intake:
                     uploaded_by,
                     json.dumps({} if filename is None else {"filename": _short(filename)}),
                 )
-                return await self._store(row, spooled)
+                return await self._store(row, spooled, intent)
 
     def _spooled(
         self, tenant_id: TenantId, content: AsyncIterable[bytes] | Spooled, max_bytes: int | None
@@ -129,10 +139,17 @@ class Intake:
             return nullcontext(content)  # a form's fields may come after its file: the caller spooled it
         return spool(content, limit=min(max_bytes or self._settings.max_upload_bytes, 5_000_000_000))
 
-    async def _store(self, row: str, spooled: Spooled) -> Taken:
+    async def _store(self, row: str, spooled: Spooled, intent: Intent) -> Taken:
         """Write the blob while the transaction is open: it commits only what is in the store."""
         answer = json.loads(row)
         if answer["write_blob"]:
+            intent.used = True  # whatever happens now, the blob may be there
+            if answer["blob_path"] != intent.path:
+                raise InvalidMove(
+                    f"the intent to write {intent.path} is gone from the database",
+                    "file",
+                    "Send the document again.",
+                )
             await self._blobs.write(answer["blob_path"], spooled)
         taken = Taken.model_validate(answer)
         log.info(

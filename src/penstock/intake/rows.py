@@ -25,7 +25,7 @@ class Taken(Row):
     ingestion_id: IngestionId
     document_id: DocumentId
     created: bool
-    """False: a document with this content was there."""
+    """False: the document was there: one with this external id or, without an id, with this content."""
     skipped: bool
     """True: it is indexed already, with today's pipeline; nothing will run."""
     status: IngestionStatus
@@ -41,6 +41,8 @@ class Document(Row):
     error_message: str | None
     title: str | None
     filename: str | None
+    path: str | None
+    """Where the file was that it came from, if somebody said."""
     mime_type: str
     size_bytes: int
     content_sha256: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
 from uuid import UUID
@@ -38,7 +37,6 @@ class Run(Protocol):
 class BlobStore(Protocol):
     async def fetch(self, path: str, to: Path) -> None: ...
     async def delete(self, path: str) -> None: ...
-    def older_than(self, moment: datetime) -> AsyncIterator[list[str]]: ...
 
 
 class Parses(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,8 +12,8 @@ from penstock.pipeline.ports import BlobStore, TendsIndex
 
 log = get_logger(__name__)
 
-ORPHAN_AGE = timedelta(hours=1)
-"""No intake takes so long between writing a blob and committing it."""
+ORPHAN_AGE = timedelta(hours=6)
+"""No upload whose connection was lost goes on writing its blob this long."""
 
 
 class TendDocuments(BaseModel):
@@ -37,19 +37,22 @@ class Tending:
             started = await conn.fetchval("select keeping.start_file_deletions()")
             await conn.execute("select keeping.forget_old()")
         await self._index.tend()
-        orphans = await self.remove_orphans()
-        if settled or started or orphans:
-            log.info("documents_tended", settled=settled, file_deletions=started, orphan_blobs=orphans)
+        abandoned = await self.remove_orphans()
+        if settled or started or abandoned:
+            log.info("documents_tended", settled=settled, file_deletions=started, intents_abandoned=abandoned)
         if swept:
             log.warning("processes_swept", count=swept)
 
     async def remove_orphans(self, age: timedelta = ORPHAN_AGE) -> int:
-        """Blobs that no document has: their process died before it committed."""
+        """Blobs of uploads that never committed. Only what this database recorded before it was written."""
         removed = 0
-        async for paths in self._blobs.older_than(datetime.now(UTC) - age):
+        while True:
             async with self._tenants.everyone() as conn:
-                unknown = await conn.fetch("select keeping.unknown_blobs($1)", paths)
-            for row in unknown:
-                await self._blobs.delete(row[0])
-                removed += 1
-        return removed
+                left = await conn.fetch("select * from keeping.abandon_intents($1)", age)
+            for row in left:
+                await self._blobs.delete(row["blob_path"])
+            async with self._tenants.everyone() as conn:
+                await conn.execute("select keeping.forget_intents($1)", [row["file_id"] for row in left])
+            removed += len(left)
+            if not left:
+                return removed

@@ -26,14 +26,16 @@ declare
     'accounts.set_project', 'accounts.begin_reply', 'accounts.keep_reply', 'ingest.take_in', 'ingest.put_content',
     'ingest.retry_document', 'ingest.reindex_document', 'ingest.delete_document', 'ingest.start_reindex',
     'ingest.put_webhook_source', 'ingest.note_webhook', 'vault.put_secret', 'vault.get_secret', 'vault.drop_secret',
-    'keeping.find_key', 'keeping.find_tenant'];
+    'files.record_intents', 'keeping.find_key', 'keeping.find_tenant'];
   v_works text[] := array[
     'ingest.begin_run', 'ingest.start_embedding', 'ingest.finish_run', 'ingest.fail_run', 'ingest.skip_run',
     'ingest.note_wait', 'ingest.delivery_of',
     'ingest.reindex_batch', 'ingest.stage_batch', 'ingest.flip_embedder', 'accounts.note_usage',
-    'keeping.settle_documents', 'keeping.unknown_blobs', 'keeping.forget_old',
+    'keeping.settle_documents', 'keeping.abandon_intents', 'keeping.forget_intents', 'keeping.forget_old',
     'vault.get_secret'];
-  v_operates text[] := array['keeping.create_tenant', 'keeping.list_tenants', 'keeping.settle_documents'];
+  v_operates text[] := array[
+    'keeping.create_tenant', 'keeping.list_tenants', 'keeping.settle_documents', 'keeping.unknown_blobs',
+    'keeping.known_blobs'];
   v_role text;
   v_names text[];
   v_function regprocedure;
@@ -41,7 +43,7 @@ begin
   for v_role, v_names in
     values
       ('penstock_api', v_reads || v_writes),
-      ('worker_service_user', v_reads || v_works || array['ingest.take_in', 'keeping.find_tenant']),
+      ('worker_service_user', v_reads || v_works || array['ingest.take_in', 'files.record_intents', 'keeping.find_tenant']),
       ('service_role', v_reads || v_writes || v_operates)
   loop
     for v_function in

@@ -28,7 +28,8 @@ begin
   v_counts := v_counts || jsonb_build_object('ingestions', v_count);
 
   update ingest.document d set
-    filename = null, external_id = null, title = null, author = null, language = null, document_created_at = null,
+    filename = null, path = null, external_id = null, title = null, author = null, language = null,
+    document_created_at = null,
     document_modified_at = null, reason_code = null, error_message = null, parser = null, page_count = null,
     warnings = '{}', metadata = '{}', pipeline_config = null, staged_pipeline = null, indexed_pipeline = null,
     content_sha256 = sha256(convert_to(d.document_id::text, 'utf8')), indexed_sha256 = null,

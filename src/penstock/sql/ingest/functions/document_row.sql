@@ -13,6 +13,7 @@ as $$
     'error_message', _document.error_message,
     'title', _document.title,
     'filename', _document.filename,
+    'path', _document.path,
     'mime_type', _document.mime_type,
     'size_bytes', _document.size_bytes,
     'content_sha256', encode(_document.content_sha256, 'hex'),

@@ -1,5 +1,6 @@
 -- Gives a document other content under a blob of its own, because the old one may be being read. The caller holds the
--- document's row and writes the blob before it commits. Raises PS014 when another document has this content.
+-- document's row and writes the blob before it commits. Raises PS014 when the document is known by its content and
+-- another one has this content.
 create or replace function ingest.replace_content(
   _document_id uuid,
   _file_id uuid,
@@ -35,7 +36,7 @@ begin
     file_id, tenant_id, document_id, blob_path, content_sha256, size_bytes, mime_type, stored_at)
   values (
     _file_id, internal.require_tenant(), _document_id,
-    format('documents/%s.%s.%s', _document_id, _file_id, _extension),
+    coalesce(files.take_intent(_file_id), format('documents/%s.%s.%s', _document_id, _file_id, _extension)),
     _content_sha256, _size_bytes, _mime_type, internal.clock());
   begin
     update ingest.document d set

@@ -1,10 +1,12 @@
--- Takes a document in, whatever its origin, in the caller's transaction: insert-or-reuse by content (or by what a
--- connected source calls it), a file row, an ingestion, the timeline and the task. The answer says whether the caller
--- must write the blob before it commits (`write_blob`, `blob_path`).
+-- Takes a document in, whatever its origin, in the caller's transaction: insert-or-reuse, a file row, an ingestion, the
+-- timeline and the task. The answer says whether the caller must write the blob before it commits (`write_blob`,
+-- `blob_path`).
+-- An external id is the document's identity: of an upload or a webhook within the project, of a connected source's item
+-- within the source. Other content under a known external id replaces the content. Without one the content decides.
 -- Same content again: the document is reused, no blob is written; when it is indexed with today's pipeline the
 -- ingestion ends unchanged at once, and while its run is under way the ingestion joins that run, which closes all open
--- ingestions under the same row lock. Another content under a known external id replaces the content.
--- Locks: an advisory lock of the external id if one is given, the document's row.
+-- ingestions under the same row lock. With `_retry_failed` false, content that failed for good is not tried again.
+-- Locks: an advisory lock of the external id if one is given, the document's row, the intent to write the blob.
 -- Raises PS005, PS012, PS013, PS014, PS015, PS017; then nothing is written.
 create or replace function ingest.take_in(
   _document_id uuid,
@@ -23,7 +25,8 @@ create or replace function ingest.take_in(
   _metadata jsonb default null,
   _external_id text default null,
   _pipeline_config jsonb default null,
-  _parent_document_id uuid default null
+  _parent_document_id uuid default null,
+  _retry_failed boolean default true
 )
 returns jsonb
 language plpgsql
@@ -35,7 +38,8 @@ declare
   v_tenant accounts.tenant;
   v_project accounts.project;
   v_kind ingest.source_kind;
-  v_identity text := 'content';
+  v_identity text := case when _external_id is null then 'content' else 'external' end;
+  v_path text := _source_metadata ->> 'path';
   v_document ingest.document;
   v_document_id uuid;
   v_created boolean := false;
@@ -88,10 +92,10 @@ begin
   else
     insert into ingest.document as d (
       document_id, tenant_id, project_id, source_id, external_id, identity, parent_document_id, content_sha256,
-      size_bytes, mime_type, filename, file_id, status, metadata, pipeline_config, created_at, updated_at)
+      size_bytes, mime_type, filename, path, file_id, status, metadata, pipeline_config, created_at, updated_at)
     values (
       _document_id, v_tenant.tenant_id, v_project.project_id, _source_id, _external_id, v_identity,
-      _parent_document_id, _content_sha256, _size_bytes, _mime_type, _filename, _file_id, 'pending',
+      _parent_document_id, _content_sha256, _size_bytes, _mime_type, _filename, v_path, _file_id, 'pending',
       coalesce(_metadata, '{}'), _pipeline_config, v_now, v_now)
     on conflict (tenant_id, project_id, content_sha256) where identity = 'content' and deleted_at is null
     do update set updated_at = excluded.updated_at
@@ -103,24 +107,25 @@ begin
     insert into files.file (
       file_id, tenant_id, document_id, blob_path, content_sha256, size_bytes, mime_type, stored_at)
     values (
-      _file_id, v_tenant.tenant_id, _document_id, format('documents/%s.%s', _document_id, _extension),
+      _file_id, v_tenant.tenant_id, _document_id,
+      coalesce(files.take_intent(_file_id), format('documents/%s.%s', _document_id, _extension)),
       _content_sha256, _size_bytes, _mime_type, v_now);
     perform ingest.note_event(
       _document_id, 'taken_in', null, 'pending', null, null,
       jsonb_build_object('mime_type', _mime_type, 'size_bytes', _size_bytes), _ingestion_id);
   else
     v_reconfigured := _pipeline_config is not null and v_document.pipeline_config is distinct from _pipeline_config;
-    if v_reconfigured or _metadata is not null or (_external_id is not null and v_document.external_id is null) then
+    if v_reconfigured or _metadata is not null or v_path <> coalesce(v_document.path, '') then
       update ingest.document d set
         pipeline_config = coalesce(_pipeline_config, d.pipeline_config),
         metadata = d.metadata || coalesce(_metadata, '{}'),
-        external_id = coalesce(d.external_id, _external_id)
+        path = coalesce(v_path, d.path)
       where d.document_id = v_document.document_id
       returning * into v_document;
     end if;
   end if;
   return ingest.open_ingestion(
     v_document, v_project, _ingestion_id, _source_id, _uploaded_by, _source_metadata, _code_version,
-    v_created, v_replaced, v_reconfigured);
+    v_created, v_replaced, v_reconfigured, _retry_failed);
 end;
 $$;

@@ -1,0 +1,102 @@
+"""File ids a blob may be written under, each recorded in the database before anything is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import monotonic, time
+from uuid import UUID
+
+from penstock.db.tenancy import TenantPool
+from penstock.model import TenantId, uuid7
+
+LARGEST_BATCH = 64
+FRESH_SECONDS = 600.0
+"""An older one is not used any more; maintenance gives intents up after hours."""
+TENANTS = 1000
+
+
+@dataclass(slots=True)
+class Intent:
+    """Leave `used` false while nothing was written, and the id serves the next upload."""
+
+    file_id: UUID
+    recorded: tuple[float, float]
+    used: bool = False
+
+    @property
+    def path(self) -> str:
+        return f"documents/{self.file_id}"
+
+    def is_fresh(self) -> bool:
+        # The monotonic clock stands still while a laptop sleeps, the other one can be set back.
+        return all(
+            now - then < FRESH_SECONDS for now, then in zip((monotonic(), time()), self.recorded, strict=True)
+        )
+
+
+@dataclass(slots=True)
+class _Spare:
+    intents: list[Intent] = field(default_factory=list)
+    batch: int = 1
+    recording: asyncio.Task[None] | None = None
+
+
+class Intents:
+    """A tenant's first upload records one id, the next two, then four: one commit serves many uploads."""
+
+    def __init__(self, tenants: TenantPool) -> None:
+        self._tenants = tenants
+        self._spare: OrderedDict[TenantId, _Spare] = OrderedDict()
+
+    @asynccontextmanager
+    async def take(self, tenant_id: TenantId) -> AsyncIterator[Intent]:
+        """An id that is on record as long as the block runs."""
+        spare = self._spare_of(tenant_id)
+        intent = await self._next(tenant_id, spare)
+        try:
+            yield intent
+        finally:
+            if not intent.used:
+                spare.intents.append(intent)
+
+    async def _next(self, tenant_id: TenantId, spare: _Spare) -> Intent:
+        while True:
+            while spare.intents:
+                intent = spare.intents.pop()
+                if intent.is_fresh():
+                    if len(spare.intents) < spare.batch // 4:
+                        self._refill(tenant_id, spare)  # the next uploads find some and do not wait
+                    return intent
+            # Cancelling one upload must not take the ids away from the others that wait for them.
+            await asyncio.shield(self._refill(tenant_id, spare))
+
+    def _refill(self, tenant_id: TenantId, spare: _Spare) -> asyncio.Task[None]:
+        if spare.recording is None or spare.recording.done():
+            spare.recording = asyncio.create_task(self._record(tenant_id, spare))
+            spare.recording.add_done_callback(_look)
+        return spare.recording
+
+    async def _record(self, tenant_id: TenantId, spare: _Spare) -> None:
+        recorded = (monotonic(), time())
+        fresh = [Intent(uuid7(), recorded) for _ in range(spare.batch)]
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute("select files.record_intents($1)", [each.file_id for each in fresh])
+        spare.batch = min(spare.batch * 2, LARGEST_BATCH)
+        spare.intents += fresh
+
+    def _spare_of(self, tenant_id: TenantId) -> _Spare:
+        spare = self._spare.setdefault(tenant_id, _Spare())
+        self._spare.move_to_end(tenant_id)
+        if len(self._spare) > TENANTS:
+            self._spare.popitem(last=False)
+        return spare
+
+
+def _look(recording: asyncio.Task[None]) -> None:
+    """Nobody may be waiting for one ahead of need; if it failed, the next upload is told by its own."""
+    if not recording.cancelled():
+        recording.exception()

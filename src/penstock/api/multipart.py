@@ -6,13 +6,12 @@ import hashlib
 import re
 from collections import deque
 from collections.abc import AsyncIterator
-from email.message import Message
 from typing import Final
-from urllib.parse import unquote
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser
 
+from penstock.api.header_parameters import filename_of, parameters
 from penstock.api.problem import HttpRefused
 from penstock.errors import InvalidArgument, TooLarge
 
@@ -20,6 +19,9 @@ FIELDS_BYTES: Final = 1_048_576
 """All fields beside the file together."""
 _FIELDS: Final = 32
 _NAME_CHARACTERS: Final = 255
+_PART_NAME_CHARACTERS: Final = 100
+_PART_HEADERS: Final = 8
+_PART_HEADER_BYTES: Final = 4_224
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -56,6 +58,8 @@ class UploadForm:
                 "on_part_end": self._part_ends,
                 "on_end": self._form_ends,
             },
+            max_header_count=_PART_HEADERS,
+            max_header_size=_PART_HEADER_BYTES,
         )
 
     async def begin(self) -> None:
@@ -182,9 +186,6 @@ def is_form(content_type: str | None) -> bool:
 
 def _boundary(content_type: str) -> bytes:
     """The boundary, or a refusal that says what is missing."""
-    message = Message()
-    message["content-type"] = content_type
-    found = message.get_param("boundary") if is_form(content_type) else None
     if not is_form(content_type):
         raise HttpRefused(
             "unsupported-media-type",
@@ -192,7 +193,8 @@ def _boundary(content_type: str) -> bytes:
             'Send the document as the part "file" of a form: curl -F file=@…',
             field="Content-Type",
         )
-    if not isinstance(found, str) or not 1 <= len(found) <= 70 or not found.isascii():
+    found = parameters(content_type).get("boundary", "")
+    if not 1 <= len(found) <= 70 or not found.isascii():
         raise HttpRefused(
             "bad-request", "The form has no usable boundary", "Name it in Content-Type", field="Content-Type"
         )
@@ -200,16 +202,7 @@ def _boundary(content_type: str) -> bytes:
 
 
 def _disposition(value: str) -> tuple[str, str | None]:
-    """The name and the filename of a part; RFC 5987's filename* goes first."""
-    found = dict[str, str]()
-    for match in re.finditer(r';\s*(name|filename\*?)=(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))', value, re.I):
-        key, quoted, plain = match.groups()
-        found[key.lower()] = plain if quoted is None else re.sub(r'\\(["\\])', r"\1", quoted)
-    filename = found.get("filename")
-    charset, mark, encoded = found.get("filename*", "").partition("''")
-    if mark and charset.lower() == "utf-8":
-        filename = unquote(encoded)
-    name = found.get("name", "")
-    # Browsers and httpx write a quote inside a name as %22.
-    shown = None if filename is None else filename.replace("%22", '"')
-    return name.replace("%22", '"').encode("utf-8", "replace").decode()[:100], shown
+    """The name and the filename of a part."""
+    found = parameters(value)
+    name = found.get("name", "").replace("%22", '"').encode("utf-8", "replace").decode()
+    return name[:_PART_NAME_CHARACTERS], filename_of(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from email.message import Message
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from penstock.api.bodies import refuse_announced, stream
 from penstock.api.guarded import refuse_nul
+from penstock.api.header_parameters import filename_of, parameters
 from penstock.api.identity import product_of
 from penstock.api.json_values import METADATA_BYTES, checked_text
 from penstock.api.multipart import UploadForm, clean_filename, is_form
@@ -143,6 +143,4 @@ async def _pieces(body: bytes) -> AsyncIterator[bytes]:
 
 def _named(request: Request) -> str | None:
     """The name a raw body was given, if any: `Content-Disposition: attachment; filename="…"`."""
-    message = Message()
-    message["content-disposition"] = request.headers.get("content-disposition", "")
-    return clean_filename(message.get_filename())
+    return clean_filename(filename_of(parameters(request.headers.get("content-disposition", ""))))

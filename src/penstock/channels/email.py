@@ -40,7 +40,7 @@ class EmailChannel:
             raise ProviderFailed(
                 PROVIDER, "the message names no sender", "Set PENSTOCK_SMTP_FROM", retriable=True
             )
-        if wanted.attachments:
+        if wanted.attachments or wanted.is_large():
             mail = await asyncio.to_thread(compose, wanted, settings.smtp_from)
         else:
             mail = compose(wanted, settings.smtp_from)

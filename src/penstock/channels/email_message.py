@@ -23,6 +23,12 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _MIME_TYPE: Final = re.compile(r"^([\w.+-]+)/([\w.+-]+)$", re.ASCII)
 _PLAIN_ONLY: Final = frozenset({"multipart", "message"})  # these hold parts of a mail, not a file's bytes
 _NOT_IN_LOCAL_PART: Final = re.compile(r'[\s<>()\[\],;:\\"@]')
+# The email package parses and folds headers in quadratic time, so each is bounded.
+_LONGEST_LINE: Final = 998
+_LONGEST_SUBJECT: Final = 2_000
+_LONGEST_NAME: Final = 200
+_MOST_RECIPIENTS: Final = 1_000
+_LARGE_BODY: Final = 100_000
 # Seven bits pass every server; nothing has to be asked of it but SMTPUTF8, and that by few.
 _SEVEN_BITS: Final = SMTP.clone(cte_type="7bit")
 
@@ -51,6 +57,11 @@ class EmailRequest(BaseModel):
     message_id: str
     attachments: tuple[Attachment, ...] = ()
 
+    def is_large(self) -> bool:
+        """Whether making the mail of it takes long enough to be done in a thread."""
+        recipients = len(self.to_addresses) + len(self.cc_addresses) + len(self.bcc_addresses)
+        return recipients > 50 or len(self.body_text or "") + len(self.body_html or "") > _LARGE_BODY
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:
@@ -65,6 +76,9 @@ class Mail:
 
 def compose(request: EmailRequest, default_from: str | None) -> Mail:
     """The mail; what can never be sent, such as a line break in a header, is ProviderFailed for good."""
+    wanted = sum(len(who) for who in (request.to_addresses, request.cc_addresses, request.bcc_addresses))
+    if wanted > _MOST_RECIPIENTS:
+        raise refused("to_addresses", f"there are {wanted} recipients, more than {_MOST_RECIPIENTS}")
     message = EmailMessage(policy=_SEVEN_BITS)
     sender = _address("from_address", request.from_address or default_from or "")
     to, cc, bcc = (
@@ -80,9 +94,12 @@ def compose(request: EmailRequest, default_from: str | None) -> Mail:
         message["Cc"] = cc
     if request.reply_to:
         message["Reply-To"] = _address("reply_to", request.reply_to)
-    message["Subject"] = _line("subject", request.subject)
+    message["Subject"] = _line("subject", request.subject, _LONGEST_SUBJECT)
     message["Date"] = format_datetime(datetime.now(UTC))
-    message["Message-ID"] = _line("message_id", request.message_id)
+    try:
+        message["Message-ID"] = _line("message_id", request.message_id)
+    except RecursionError:  # a parenthesis opens a comment, and comments nest
+        raise refused("message_id", "it is no message id") from None
     _fill(message, request)
     recipients = tuple(dict.fromkeys(address.addr_spec for address in (*to, *cc, *bcc)))
     utf8 = not "".join((sender.addr_spec, *recipients)).isascii()
@@ -117,6 +134,8 @@ def _address(field: str, raw: str) -> Address:
     """An address, bare or after a name; whatever the name holds, it becomes one recipient."""
     named = _NAMED.match(_line(field, raw).strip())
     name, spec = (named[1].strip(), named[2].strip()) if named else ("", raw.strip())
+    if len(name) > _LONGEST_NAME:
+        raise refused(field, f"the name before the address is longer than {_LONGEST_NAME} characters")
     if len(name) > 1 and name[0] == name[-1] == '"':
         name = name[1:-1]
     local, at, domain = spec.rpartition("@")
@@ -133,8 +152,10 @@ def _address(field: str, raw: str) -> Address:
         raise refused(field, f"{raw!r} is no address") from bad
 
 
-def _line(field: str, text: str) -> str:
+def _line(field: str, text: str, longest: int = _LONGEST_LINE) -> str:
     """One line: a line break in a header would be the start of another header."""
+    if len(text) > longest:
+        raise refused(field, f"it has {len(text)} characters, more than {longest}")
     if _CONTROL.search(text):
         raise refused(field, "there is a line break or control character in it")
     return text

@@ -26,6 +26,8 @@ UNKNOWN = "application/octet-stream"
 
 HEAD_BYTES = 8_192
 """How much of a file `sniff` wants to see; less works, with less certainty."""
+_MAGIC_BYTES = 65_536
+"""How much it looks at for the marks of files that are not text."""
 
 _EXTENSIONS = {
     PDF: "pdf",
@@ -100,19 +102,19 @@ _BYTE_ORDERS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_HTML_START = re.compile(
-    r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
-)
-_HTML_TAGS = re.compile(r"</?(p|div|h[1-6]|table|tr|td|ul|ol|li|span|br|a|title|meta|script)\b[^>]*>", re.I)
+# Each of these can start only where another attempt cannot pass through: none takes more than linear time.
+_HTML_START = re.compile(r"<(!doctype\s++html|html|head|body)\b", re.I)
+_HTML_TAGS = re.compile(r"</?(p|div|h[1-6]|table|tr|td|ul|ol|li|span|br|a|title|meta|script)\b[^<>]*+>", re.I)
+_SPACES = re.compile(r"\s*+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # not tab, line feed, form feed, return, escape
-_MAIL_HEADER = re.compile(r"^([!-9;-~]+):", re.M)
+_MAIL_HEADER = re.compile(r"^([!-9;-~]++):", re.M)
 _MAIL_NAMES = {"from", "to", "subject", "date", "received", "message-id", "mime-version", "return-path"}
 _MARKDOWN_SIGNS = (
     re.compile(r"^#{1,6} \S", re.M),
     re.compile(r"^(```|~~~)", re.M),
-    re.compile(r"\[[^\]\n]+\]\([^)\s]+\)"),
-    re.compile(r"^\|?\s*:?-{3,}:?\s*\|", re.M),
-    re.compile(r"\*\*\S[^*\n]*\*\*"),
+    re.compile(r"\[[^\[\]\n]++\]\([^()\[\]\s]++\)"),
+    re.compile(r"^\|?[ \t]*+:?-{3,}+:?[ \t]*+\|", re.M),
+    re.compile(r"\*\*[^\s*][^*\n]*+\*\*"),
 )
 
 
@@ -121,7 +123,7 @@ def sniff(head: bytes, *, filename: str | None = None, declared: str | None = No
     if not head:
         return EMPTY
     hints = tuple(hint for hint in (kind_of_name(filename), _declared_kind(declared)) if hint is not None)
-    return _by_magic(head, hints) or _by_text(head[:HEAD_BYTES], hints) or UNKNOWN
+    return _by_magic(head[:_MAGIC_BYTES], hints) or _by_text(head[:HEAD_BYTES], hints) or UNKNOWN
 
 
 def extension(mime_type: str) -> str:
@@ -181,6 +183,7 @@ def _by_magic(head: bytes, hints: tuple[str, ...]) -> str | None:
 def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
     """Names in the local headers, then the list of contents if it is within the head, then the hints."""
     at, length = 0, len(head)
+    listing = False
     while at + 30 <= length and head[at : at + 4] == b"PK\x03\x04":
         method, packed = struct.unpack_from("<H", head, at + 8)[0], struct.unpack_from("<I", head, at + 18)[0]
         name_length, extra_length = struct.unpack_from("<HH", head, at + 26)
@@ -189,7 +192,8 @@ def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
             if name.startswith(folder):
                 return kind
         data = at + 30 + name_length + extra_length
-        if name == b"[Content_Types].xml":
+        if name == b"[Content_Types].xml" and not listing:
+            listing = True  # a second one is a trick: each would be unpacked anew
             listed = _unpacked(head[data : data + packed if packed else length], method)
             for mark, kind in _OFFICE_MARKS:
                 if mark in listed:
@@ -221,7 +225,7 @@ def _by_text(head: bytes, hints: tuple[str, ...]) -> str | None:
     text = _as_text(head, lenient=any(hint in TEXTUAL for hint in hints))
     if text is None:
         return None
-    if _HTML_START.match(text):
+    if _starts_as_html(text):
         return HTML
     if _looks_like_mail(text):
         return EML
@@ -233,6 +237,25 @@ def _by_text(head: bytes, hints: tuple[str, ...]) -> str | None:
     if sum(bool(sign.search(text)) for sign in _MARKDOWN_SIGNS) >= 2:
         return MARKDOWN
     return CSV if _looks_like_table(text) else TEXT
+
+
+def _starts_as_html(text: str) -> bool:
+    """Whether its first tag is one of a page, after an XML declaration and comments if there are any."""
+    at = _past_spaces(text, 0)
+    if text.startswith("<?xml", at):
+        at = _past_spaces(text, text.find(">", at) + 1 or len(text))
+    while text.startswith("<!--", at):
+        end = text.find("-->", at + 4)
+        if end < 0:
+            return False
+        at = _past_spaces(text, end + 3)
+    return _HTML_START.match(text, at) is not None
+
+
+def _past_spaces(text: str, at: int) -> int:
+    match = _SPACES.match(text, at)
+    assert match is not None
+    return match.end()
 
 
 def _as_text(head: bytes, *, lenient: bool) -> str | None:

@@ -10,6 +10,8 @@ from typing import Final
 
 LONGEST_WAIT: Final = 3_600.0
 """A header from outside must not stop the work for days."""
+_LONGEST_TEXT: Final = 100
+"""A number or a date is shorter; anything longer is not read."""
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -17,7 +19,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return _bounded(milliseconds / 1_000)
     text = headers.get("retry-after")
-    if text is None:
+    if text is None or len(text) > _LONGEST_TEXT:
         return None
     if (seconds := _number(text)) is not None:
         return _bounded(seconds)
@@ -31,6 +33,8 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def _number(text: str | None) -> float | None:
+    if text is not None and len(text) > _LONGEST_TEXT:
+        return None
     try:
         number = float(text or "")
     except ValueError:

@@ -5,8 +5,7 @@ from functools import lru_cache
 
 REDACTED = "[redacted]"
 TEXT_LIMIT = 2_000
-# Only this much of a text is scanned: the patterns are quadratic against a hostile text, and twice the
-# limit leaves room for what redaction shortens.
+# Only this much of a text is scanned: twice the limit leaves room for what redaction shortens.
 _SCANNED = 2 * TEXT_LIMIT
 # The end of what was scanned may be half a URL, its password not recognisable as one.
 _UNSURE = 500
@@ -34,7 +33,8 @@ _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 # A colon followed by digits and the end of the authority is a port; anything else up to the last "@" is a
 # password, also one with an unescaped "@" or "/".
-_URL_PASSWORD = re.compile(r"(://[^\s/?#:@]*):(?!\d*(?:[/?#\s\"']|$))\S*@")
+_WORD_WITH_AT = re.compile(r"\S++")
+_URL_LOGIN = re.compile(r"://[^\s/?#:@]*+:(?!\d*+(?:[/?#\s\"']|$))")
 _ASSIGNED_SECRET = re.compile(
     r"((?:passwords?|passwd|passphrase|pwd|secret|token|api[_-]?key|signature|credentials?)"
     r"(?:\s*=|[\"']\s*:)\s*)"
@@ -61,7 +61,7 @@ def scrub(text: str) -> str:
     cut = len(text) > _SCANNED
     text = text[:_SCANNED]
     if "@" in text:
-        text = _URL_PASSWORD.sub(r"\1:***@", text)
+        text = _WORD_WITH_AT.sub(_without_password, text)
     if "=" in text or ":" in text:
         text = _ASSIGNED_SECRET.sub(rf"\1{REDACTED}", text)
         text = _PAYLOAD.sub(rf"\1{REDACTED}", text)
@@ -74,6 +74,13 @@ def scrub(text: str) -> str:
     if cut or len(text) > TEXT_LIMIT:
         return text[: TEXT_LIMIT - 3] + "..."
     return text
+
+
+def _without_password(word: re.Match[str]) -> str:
+    """A URL without the password between its first login and the last "@"."""
+    before, at, after = word[0].rpartition("@")
+    login = _URL_LOGIN.search(before + at) if at else None
+    return word[0] if login is None else f"{before[: login.end()]}***@{after}"
 
 
 @lru_cache(maxsize=4_096)

@@ -18,7 +18,7 @@ _KEPT = {
     "\u2029": "\n\n",
 }
 _TABLE: dict[int, str | None] = dict.fromkeys(_DROPPED) | {ord(key): kept for key, kept in _KEPT.items()}
-_TRAILING = re.compile(r"[ \t]+$", re.M)
+_TRAILING = re.compile(r"(?<![ \t])[ \t]++$", re.M)
 _GAPS = re.compile(r"\n{3,}")
 _NO_TITLE = re.compile(r"\W*(untitled|unspecified|anonymous|unknown|none|document\d*|slide \d+)?\W*", re.I)
 _MADE_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.I)

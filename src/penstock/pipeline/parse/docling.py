@@ -52,7 +52,8 @@ class DoclingParser:
             ) from error
         except httpx2.HTTPError as error:
             raise ParserUnavailable(self._url, f"{type(error).__name__}: {error}") from error
-        return _parsed(answer)
+        # Regular expressions over the whole text: not on the loop.
+        return await asyncio.to_thread(_parsed, answer)
 
     async def _hand_in(self, path: Path, mime_type: str) -> str:
         wanted = {
@@ -86,7 +87,7 @@ class DoclingParser:
                 self._url, f"it answers {response.status_code}", retry_after=retry_after(response.headers)
             )
         try:
-            answer = response.json()
+            answer = await asyncio.to_thread(response.json)
         except ValueError as error:
             raise ParserUnavailable(self._url, "its answer is not JSON") from error
         if not isinstance(answer, dict):

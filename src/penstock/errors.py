@@ -351,6 +351,21 @@ class EmbedderFailed(PenstockError):
         self.args = (model, reason, remedy)
 
 
+class SpoolFull(PenstockError):
+    """Unfinished uploads hold as many bytes as may be held: of this tenant, or of the whole process."""
+
+    def __init__(self, limit: int, setting: str, *, of_tenant: bool) -> None:
+        whose = "This tenant's unfinished uploads" if of_tenant else "The unfinished uploads of this process"
+        super().__init__(
+            f"{whose} would hold more than {limit} bytes with this one",
+            f"Try again when some have ended; or raise {setting}",
+        )
+        self.limit = limit
+        self.setting = setting
+        self.of_tenant = of_tenant
+        self.args = (limit, setting)
+
+
 class EmbedderRefused(PenstockError):
     """The embedder will never take this: a wrong key, an unknown model, a text too long."""
 

@@ -54,6 +54,21 @@ class Settings(FromEnvironment):
     api_port: Annotated[int, Field(ge=0, le=65_535)] = 8000
     api_key: Secret
     """The key of the tenant whose documents `penstock mcp` serves over stdio."""
+    api_allowed_hosts: str | None = None
+    """Host names the API answers to, with commas; * for all; unset: this machine's own and the API's host."""
+    api_connections: Annotated[int, Field(ge=1, le=100_000)] = 1_000
+    """Connections one API process has open; one more is answered with 503."""
+    api_head_seconds: Seconds = 10.0
+    """How long the head of a request may take."""
+    api_body_seconds: Seconds = 30.0
+    """How long a body may take, and a second more for every api_body_bytes_per_second that came."""
+    api_body_bytes_per_second: Annotated[int, Field(ge=1, le=1_000_000_000)] = 10_000
+    api_idle_seconds: Seconds = 5.0
+    """How long a connection is kept for the next request."""
+    spool_bytes: Annotated[int | None, Field(ge=1)] = None
+    """Bodies of unfinished uploads one API process holds; unset: 16 times max_upload_bytes."""
+    spool_bytes_per_tenant: Annotated[int | None, Field(ge=1)] = None
+    """The same of one tenant; unset: 8 times max_upload_bytes."""
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 6_000
     """What one tenant may ask of one API process; a tenant may have its own figure."""
     max_upload_bytes: Annotated[int, Field(ge=1, le=5_000_000_000)] = 104_857_600

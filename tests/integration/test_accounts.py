@@ -16,7 +16,7 @@ from penstock.accounts.rows import SCOPES
 from penstock.errors import Conflict, InvalidArgument, KeyRefused, NotFound, PenstockError, TenantClosed
 from penstock.intake import Taken, WebhookSources
 from penstock.model import KeyId, TenantId, uuid7
-from penstock.net.webhooks import sign
+from penstock.net.webhooks import sign, verify
 from penstock.vault import Secrets, Vault
 from tests.integration.house import House, house, pieces
 from tests.plugins.database import Database
@@ -198,8 +198,16 @@ async def deliver(
     sources: WebhookSources, tenant_id: TenantId, secret: str, message_id: str, body: bytes = BODY
 ) -> Taken:
     headers = sign(secret, message_id, datetime.now(UTC), body)
-    return await sources.receive(
-        tenant_id, headers, body, pieces(body), path="/webhook/acme", source_ip="192.0.2.1", filename="d.txt"
+    source = await sources.find(tenant_id)
+    message = verify(source.secrets, headers, body, datetime.now(UTC))
+    return await sources.take_in(
+        tenant_id,
+        source,
+        message,
+        pieces(body),
+        path="/webhook/acme",
+        source_ip="192.0.2.1",
+        filename="d.txt",
     )
 
 
@@ -253,11 +261,12 @@ async def test_a_delivery_sent_twice_is_refused_unless_the_first_failed(
     async with webhooks(database, tmp_path) as (here, sources):
         made = await sources.rotate(here.acme)
         moment = datetime.now(UTC)
-        headers = sign(made.secret, "m1", moment, BODY)
+        source = await sources.find(here.acme)
+        message = verify(source.secrets, sign(made.secret, "m1", moment, BODY), BODY, moment)
 
         async def send() -> Taken:
-            return await sources.receive(
-                here.acme, headers, BODY, pieces(BODY), path="/webhook/acme", source_ip=None
+            return await sources.take_in(
+                here.acme, source, message, pieces(BODY), path="/webhook/acme", source_ip=None
             )
 
         here.blobs.error = OSError("the disk is full")
@@ -270,7 +279,7 @@ async def test_a_delivery_sent_twice_is_refused_unless_the_first_failed(
         other = (await here.accounts.create_tenant("other")).tenant_id
         await sources.rotate(other)
         with pytest.raises(PenstockError):
-            await sources.receive(other, headers, BODY, pieces(BODY), path="/webhook/other", source_ip=None)
+            await sources.take_in(other, source, message, pieces(BODY), path="/webhook/other", source_ip=None)
 
 
 async def test_the_runtime_login_makes_no_tenant(database: Database, tmp_path: Path) -> None:

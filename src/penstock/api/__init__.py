@@ -6,14 +6,16 @@ from penstock.lazy import lazy
 
 if TYPE_CHECKING:
     from penstock.api.app import create_app
+    from penstock.api.connection_limits import ConnectionLimits
     from penstock.api.serving import Server, from_environment, listen, server
 
-__all__ = ["Server", "create_app", "from_environment", "listen", "server"]
+__all__ = ["ConnectionLimits", "Server", "create_app", "from_environment", "listen", "server"]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         "app": ["create_app"],
+        "connection_limits": ["ConnectionLimits"],
         "serving": ["Server", "from_environment", "listen", "server"],
     },
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -28,13 +27,16 @@ from penstock.api import (
     webhook_intake,
 )
 from penstock.api.envelope import Envelope
+from penstock.api.host_check import HostCheck
 from penstock.api.identity import admit
 from penstock.api.lingering import Lingering
 from penstock.api.problem import KINDS, MEDIA_TYPE, Problem, answer
 from penstock.api.rate_limit import RateLimit
 from penstock.api.refusals import refusal_of
 from penstock.api.request_counts import RequestCounts
+from penstock.api.secret_guesses import SecretGuesses
 from penstock.errors import PenstockError
+from penstock.intake.spool import SpoolBudget
 from penstock.mcp import http_app
 from penstock.observe import Metrics
 from penstock.product import Product
@@ -66,9 +68,13 @@ def create_app(
     product: Product,
     *,
     opens: bool = False,
+    host: str | None = None,
     metrics: Metrics | None = None,
 ) -> FastAPI:
-    """The API over a product that is open; with `opens` the API itself opens and closes it."""
+    """The API over a product that is open; with `opens` the API itself opens and closes it.
+
+    `host` is the address it is served on, if that is not the settings'.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -90,7 +96,13 @@ def create_app(
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
     app.state.product = product
     app.state.rate_limit = RateLimit()
-    app.state.large_bodies = asyncio.Semaphore(webhook_intake.LARGE_AT_ONCE)
+    settings = product.settings
+    whole = settings.spool_bytes or 16 * settings.max_upload_bytes
+    each = settings.spool_bytes_per_tenant or 8 * settings.max_upload_bytes
+    # Anybody may send to a webhook, and whether a body is signed shows at its end: a share of their own.
+    app.state.unsigned_budget = SpoolBudget(whole // 4, each)
+    app.state.spool_budget = SpoolBudget(whole - whole // 4, each)
+    app.state.embed_guesses = SecretGuesses()
     app.state.metrics = metrics or Metrics()
     counts = RequestCounts(app.state.metrics.registry())
     for room in (
@@ -111,6 +123,7 @@ def create_app(
     app.router.routes.append(Route("/mcp", http_app(product, admit=admit)))
     for error in (PenstockError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _refuse)
+    app.add_middleware(HostCheck, listed=settings.api_allowed_hosts, host=host or settings.api_host)
     app.add_middleware(Envelope, counts=counts)
     app.add_middleware(Lingering)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to extend it

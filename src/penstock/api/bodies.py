@@ -45,10 +45,15 @@ async def read_whole(request: Request, limit: int, *, what: str) -> bytes:
     return bytes(body)
 
 
+def announced(request: Request) -> int:
+    """The length a body announces, 0 for one that announces none."""
+    length = request.headers.get("content-length", "")
+    return int(length[:20]) if length.isdigit() else 0
+
+
 def refuse_announced(request: Request, limit: int, *, what: str) -> None:
     """Refuse by Content-Length before a byte is read."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced[:20]) > limit:
+    if announced(request) > limit:
         raise _too_large(limit, what)
 
 

@@ -13,6 +13,7 @@ from penstock.api.bodies import read_whole, refuse_other_than_json
 from penstock.api.identity import product_of
 from penstock.api.json_values import Body, Text
 from penstock.api.problem import HttpRefused
+from penstock.api.secret_guesses import SecretGuesses
 
 router = APIRouter(tags=["Embedding"])
 
@@ -49,9 +50,14 @@ async def embed(request: Request) -> Embeddings:
     secret = product.settings.brain_api_secret
     if secret is None:
         raise HttpRefused("not-found", "Nothing is here", "Set PENSTOCK_BRAIN_API_SECRET to offer embeddings")
+    guesses: SecretGuesses = request.app.state.embed_guesses
+    address = None if request.client is None else request.client.host
+    guesses.refuse_over(address)
     given = request.headers.get(SECRET_HEADER, "")
     if not hmac.compare_digest(given.encode(), secret.encode()):
+        guesses.wrong(address)
         raise HttpRefused("unauthorized", "The shared secret is not this one", field=SECRET_HEADER)
+    guesses.right(address)
     refuse_other_than_json(request)
     asked = Texts.model_validate_json(await read_whole(request, _BODY_BYTES, what="texts"))
     embedder = await product.embedders.embedder(product.settings.embedder)

@@ -15,6 +15,9 @@ from penstock.model import uuid7
 from penstock.observe import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = get_logger(__name__)
@@ -51,7 +54,9 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _dress(message, request_id, state.get("rate_headers", ()))
+                message["headers"] = _dressed(
+                    message.get("headers", ()), request_id, state.get("rate_headers", ())
+                )
             await send(message)
 
         try:
@@ -94,9 +99,19 @@ def _request_id(scope: Scope) -> str:
     return uuid7().hex
 
 
-def _dress(message: Message, request_id: str, rate_headers: tuple[tuple[bytes, bytes], ...]) -> None:
-    headers = list(message.get("headers", ()))
-    there = {name.lower() for name, _ in headers}
-    headers += [(name, value) for name, value in (*_HEADERS, *rate_headers) if name not in there]
-    headers.append((b"x-request-id", request_id.encode()))
-    message["headers"] = headers
+def finished_answer(refused: HttpRefused, *, instance: str) -> Response:
+    """The answer to a request that never gets as far as the app, with the headers of all answers."""
+    request_id = uuid7().hex
+    response = answer(refused, instance=instance, request_id=request_id)
+    response.raw_headers = _dressed(response.raw_headers, request_id)
+    return response
+
+
+def _dressed(
+    headers: Iterable[tuple[bytes, bytes]], request_id: str, more: Iterable[tuple[bytes, bytes]] = ()
+) -> list[tuple[bytes, bytes]]:
+    dressed = list(headers)
+    there = {name.lower() for name, _ in dressed}
+    dressed += [(name, value) for name, value in (*_HEADERS, *more) if name not in there]
+    dressed.append((b"x-request-id", request_id.encode()))
+    return dressed

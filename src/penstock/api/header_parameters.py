@@ -10,7 +10,8 @@ MOST_PARAMETERS: Final = 32
 
 # Every part is optional, so a match never fails and never backtracks: the time is proportional to the length.
 _PARAMETER: Final = re.compile(
-    r"""[ \t]*+ ([^=;"\s]*+) [ \t]*+ (?: = [ \t]*+ (?: "((?:[^"\\]|\\.)*+) | ([^;]*+) ) )? [^;]*+ (;?)""", re.X
+    r"""[ \t]*+ ([^=;"\s]*+) [ \t]*+ (?: = [ \t]*+ (?: "((?:[^"\\]|\\.)*+) | ([^;]*+) ) )? [^;]*+ (;?)""",
+    re.X,
 )
 _ESCAPED: Final = re.compile(r'\\(["\\])')
 

@@ -55,6 +55,12 @@ class RateLimit:
         self._full_at[who] = full_at + step
         return Allowance(per_minute, int(room / step - 0.999_999), full_at + step - now)
 
+    def wait(self, who: Hashable, per_minute: int) -> float:
+        """Seconds until one more would pass, 0 for now; nothing is counted."""
+        step, burst = 60.0 / per_minute, burst_of(per_minute)
+        ahead = max(self._full_at.get(who, 0.0) - self._clock(), 0.0)
+        return max(0.0, ahead - (burst - 0.999_999) * step)
+
     def _forget(self, now: float) -> None:
         """Who is back at a full allowance needs no number; if nobody is, the fullest half goes."""
         self._full_at = {who: at for who, at in self._full_at.items() if at > now}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from penstock.api.bodies import refuse_announced, stream
+from penstock.api.bodies import announced, refuse_announced, stream
 from penstock.api.multipart import FIELDS_BYTES, UploadForm, is_form
 from penstock.errors import InvalidArgument
-from penstock.intake.spool import Spooled, spool
+from penstock.intake.spool import SpoolBudget, Spooled, spool
 
 if TYPE_CHECKING:
     from fastapi import Request
+
+    from penstock.model import TenantId
 
 _FORM_OVERHEAD: Final = FIELDS_BYTES + 65_536
 
@@ -31,18 +33,28 @@ class Sent:
 
 
 @asynccontextmanager
-async def receive(request: Request, limit: int, *, digest: bool) -> AsyncIterator[Sent]:
+async def receive(request: Request, tenant_id: TenantId, limit: int, *, digest: bool) -> AsyncIterator[Sent]:
     """Read the body to its end; it is a form, or for calls that take it, the bytes themselves."""
     refuse_announced(request, limit + _FORM_OVERHEAD, what="file")
+    budget: SpoolBudget = request.app.state.spool_budget
+    with budget.share(tenant_id, announced(request)) as take:
+        async with _received(request, limit, take, digest=digest) as sent:
+            yield sent
+
+
+@asynccontextmanager
+async def _received(
+    request: Request, limit: int, take: Callable[[int], None], *, digest: bool
+) -> AsyncIterator[Sent]:
     kind = request.headers.get("content-type", "")
     if request.method == "PUT" and not is_form(kind):
-        async with spool(_not_empty(stream(request)), limit=limit) as spooled:
+        async with spool(_not_empty(stream(request)), limit=limit, take=take) as spooled:
             mark = hashlib.sha256(repr((kind, spooled.sha256)).encode()).hexdigest()
             yield Sent(spooled, {}, None, kind or None, mark)
         return
     form = UploadForm(kind, stream(request), digest=digest)
     await form.begin()
-    async with spool(form.content(), limit=limit) as spooled:
+    async with spool(form.content(), limit=limit, take=take) as spooled:
         mark = form.digest() if digest else ""
         yield Sent(spooled, form.fields, form.filename, form.file_type, mark)
 

@@ -29,6 +29,7 @@ from penstock.errors import (
     PayloadTooLarge,
     PenstockError,
     SchemaOutdated,
+    SpoolFull,
     TaskNotFound,
     TenantClosed,
     TooLarge,
@@ -56,6 +57,7 @@ _KINDS: Final[Mapping[type[PenstockError], str]] = {
     SchemaOutdated: "unavailable",
     SignatureInvalid: "unauthorized",
     AddressRefused: "invalid",
+    SpoolFull: "unavailable",
 }
 _REMEDIES: Final = {
     404: "Look at /docs for the paths there are",
@@ -95,6 +97,9 @@ def _ours(error: PenstockError) -> HttpRefused | None:
             headers["WWW-Authenticate"] = 'Bearer realm="penstock"'
         case EmbedderBusy():
             headers["Retry-After"] = str(max(1, math.ceil(error.retry_after or 5)))
+        case SpoolFull(of_tenant=True):
+            kind = "rate-limited"
+            headers["Retry-After"] = "5"
     if kind == "unavailable":
         headers.setdefault("Retry-After", "5")
     return HttpRefused(

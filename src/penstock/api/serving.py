@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from penstock.api.app import create_app
+from penstock.api.connection import BoundedProtocol, ServerConfig
+from penstock.api.connection_limits import ConnectionLimits
+from penstock.net import h11_patterns
 from penstock.product import Product
 from penstock.settings import Settings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-LONGEST_HEAD = 1_048_576
-"""What a request may have before its body: the longest query we take, written in percent signs."""
 
 
 def from_environment() -> ASGIApp:
@@ -44,17 +44,20 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def server(app: ASGIApp, *, grace_seconds: float = 30.0) -> Server:
+def server(app: ASGIApp, *, grace_seconds: float = 30.0, limits: ConnectionLimits | None = None) -> Server:
     """A server for `await server(app).serve([listen(host, port)])`; logs stay ours."""
-    return Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=round(grace_seconds),
-            ws="none",
-            h11_max_incomplete_event_size=LONGEST_HEAD,
-        )
+    h11_patterns.install()
+    bounds = (limits or ConnectionLimits()).within_open_files()
+    config = ServerConfig(
+        app,
+        http=BoundedProtocol,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=round(grace_seconds),
+        timeout_keep_alive=bounds.idle_seconds,  # type: ignore[arg-type]  # handed to call_later as it is
+        ws="none",
     )
+    config.limits = bounds
+    return Server(config)

@@ -190,7 +190,9 @@ async def _answered(
     key = key_of(request)
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(Once(request, caller, key)) if key is not None else None
-        sent = await stack.enter_async_context(receive(request, limit, digest=key is not None))
+        sent = await stack.enter_async_context(
+            receive(request, caller.tenant_id, limit, digest=key is not None)
+        )
         if first is not None and first.kept is not None:
             return replayed_upload(first.kept, sent.digest)
         taken = await take(product.intake, caller, sent)
@@ -205,6 +207,8 @@ async def _answered(
             await first.keep(202, {"sha256": sent.digest, "reply": body})
     if wait:
         document = await product.documents.wait(caller.tenant_id, taken.document_id, wait)
+        ingestion = await product.documents.ingestion(caller.tenant_id, taken.ingestion_id)
+        body["status"] = ingestion.status
         if document.status in ENDED:
             return JSONResponse(body | {"document": document.model_dump(mode="json")}, 200)
     return JSONResponse(body, 202)

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path as FilePath
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict
 
-from penstock.api.bodies import refuse_announced, stream
+from penstock.accounts import Tenant
+from penstock.api.bodies import announced, stream
 from penstock.api.guarded import refuse_nul
 from penstock.api.header_parameters import filename_of, parameters
 from penstock.api.identity import product_of
 from penstock.api.json_values import METADATA_BYTES, checked_text
 from penstock.api.multipart import UploadForm, clean_filename, is_form
-from penstock.api.problem import HttpRefused
 from penstock.api.rate_limit import RateLimit, refuse_over
-from penstock.errors import Conflict, InvalidArgument
+from penstock.errors import Conflict, InvalidArgument, NotFound, TenantClosed, TooLarge
 from penstock.intake import Taken
-from penstock.intake.spool import Spooled, spool
-from penstock.model import IngestionStatus, TenantId
-from penstock.net.webhooks import ID, SIGNATURE, TIMESTAMP
+from penstock.intake.spool import SpoolBudget, Spooled, spool
+from penstock.intake.webhook_sources import WebhookSource
+from penstock.model import IngestionStatus
+from penstock.net.errors import SignatureInvalid
+from penstock.net.webhooks import (
+    ID,
+    SIGNATURE,
+    TIMESTAMP,
+    SignatureCheck,
+    VerifiedMessage,
+    generate_secret,
+    read_signed,
+)
+from penstock.product import Product
 
 router = APIRouter(tags=["Webhooks"])
 
-LARGE_AT_ONCE: Final = 4
-"""A signature is checked over a whole body in memory: so many at once of those that had to be spooled."""
+_SOONEST_SECONDS: Final = 0.1
+"""No wrong signature is refused sooner: the time of the look-up would tell which tenants there are."""
 
 _BODY: Final[dict[str, Any]] = {
     "parameters": [
@@ -67,61 +79,109 @@ async def receive(
     tenant_slug: Annotated[str, Path(max_length=63, pattern="^[a-z0-9][a-z0-9-]*$")],
 ) -> Delivered:
     """Take a delivery in: the body itself, or the part `file` of a form, signed as Standard Webhooks says."""
-    product = product_of(request)
     refuse_nul(request)
-    for name in (ID, TIMESTAMP, SIGNATURE):
-        if name not in request.headers:
-            raise HttpRefused(
-                "unauthorized", f"The header {name} is missing", "Sign the delivery", field=name
-            )
+    signed = read_signed(request.headers, datetime.now(UTC))
+    soonest = asyncio.get_running_loop().time() + _SOONEST_SECONDS
+    product = product_of(request)
+    common = product.settings.max_upload_bytes
     limits: RateLimit = request.app.state.rate_limit
     refuse_over(limits.take(("webhook", tenant_slug), product.settings.requests_per_minute))
-    tenant = await product.accounts.find_tenant(tenant_slug)
-    limit = tenant.max_upload_bytes or product.settings.max_upload_bytes
-    refuse_announced(request, limit, what="body")
-    async with spool(stream(request), limit=limit) as spooled:
-        if spooled.size == 0:
-            raise InvalidArgument("the body is empty", "body", "Send the document")
-        if spooled.data is not None:
-            taken = await _taken(request, tenant.tenant_id, spooled, spooled.data)
-        else:
-            assert spooled.path is not None
-            large: asyncio.Semaphore = request.app.state.large_bodies
-            async with large:
-                body = await asyncio.to_thread(FilePath(spooled.path).read_bytes)
-                taken = await _taken(request, tenant.tenant_id, spooled, body)
+    found = await _find(product, tenant_slug)
+    # Where there is no webhook a body is read and refused as if there were one, and nothing of it is kept.
+    limit = 0 if found is None else found.tenant.max_upload_bytes or common
+    check = SignatureCheck([generate_secret()] if found is None else found.source.secrets, signed)
+    budget: SpoolBudget = request.app.state.unsigned_budget
+    with budget.share(tenant_slug, announced(request)) as take:
+        body = _Body(request, check, keep=limit, most=max(limit, common), take=take)
+        async with spool(body.pieces(), limit=max(limit, 1)) as spooled:
+            try:
+                message = check.finish()
+            except SignatureInvalid:
+                await asyncio.sleep(soonest - asyncio.get_running_loop().time())
+                raise
+            assert found is not None, "no signature fits the secret that was made for this request alone"
+            body.refuse_unfit()
+            taken = await _taken(request, found, message, spooled, take)
     return Delivered.model_validate(taken.model_dump())
 
 
-async def _taken(request: Request, tenant_id: TenantId, spooled: Spooled, body: bytes) -> Taken:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    tenant: Tenant
+    source: WebhookSource
+
+
+async def _find(product: Product, slug: str) -> _Found | None:
+    """The webhook of this tenant; None where there is none, which only those who sign may learn."""
+    try:
+        tenant = await product.accounts.find_tenant(slug)
+        return _Found(tenant, await product.webhooks.find(tenant.tenant_id))
+    except (NotFound, TenantClosed):
+        return None
+
+
+@dataclass(slots=True)
+class _Body:
+    """A body on its way in: all of it is hashed, and as much is kept as the tenant may send.
+
+    The tenant's own limit is told only to those who sign; until then `most` is what anybody may send.
+    """
+
+    request: Request
+    check: SignatureCheck
+    keep: int
+    most: int
+    take: Callable[[int], None]
+    size: int = 0
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        async for piece in stream(self.request):
+            self.size += len(piece)
+            if self.size > self.most:
+                raise TooLarge(f"the body is over {self.most} bytes", "body", "Send less in one request")
+            self.take(len(piece))
+            self.check.update(piece)
+            if self.size <= self.keep:
+                yield piece
+
+    def refuse_unfit(self) -> None:
+        if self.size == 0:
+            raise InvalidArgument("the body is empty", "body", "Send the document")
+        if self.size > self.keep:
+            raise TooLarge(f"the body is over {self.keep} bytes", "body", "Send less in one request")
+
+
+async def _taken(
+    request: Request, found: _Found, message: VerifiedMessage, spooled: Spooled, take: Callable[[int], None]
+) -> Taken:
     kind = request.headers.get("content-type", "")
     if not is_form(kind):
-        return await _received(request, tenant_id, body, spooled, _named(request), kind or None, {})
-    form = UploadForm(kind, _pieces(body))
+        return await _kept(request, found, message, spooled, _named(request), kind or None, {})
+    form = UploadForm(kind, spooled.pieces())
     await form.begin()
-    async with spool(form.content(), limit=len(body)) as part:
+    async with spool(form.content(), limit=spooled.size, take=take) as part:
         noted = {
             name: value
             for name, value in form.fields.items()
             if checked_text(name, "body", 100) and checked_text(value, name, METADATA_BYTES)
         }
-        return await _received(request, tenant_id, body, part, form.filename, form.file_type, noted)
+        return await _kept(request, found, message, part, form.filename, form.file_type, noted)
 
 
-async def _received(
+async def _kept(
     request: Request,
-    tenant_id: TenantId,
-    body: bytes,
+    found: _Found,
+    message: VerifiedMessage,
     content: Spooled,
     filename: str | None,
     declared_type: str | None,
     fields: dict[str, str],
 ) -> Taken:
     try:
-        return await product_of(request).webhooks.receive(
-            tenant_id,
-            request.headers,
-            body,
+        return await product_of(request).webhooks.take_in(
+            found.tenant.tenant_id,
+            found.source,
+            message,
             content,
             path=request.url.path,
             source_ip=None if request.client is None else request.client.host,
@@ -134,11 +194,6 @@ async def _received(
             raise
         # A replay: what it asks for was done then, so a sender that tries again may stop.
         raise Conflict(refused.message, refused.field, refused.remedy) from refused
-
-
-async def _pieces(body: bytes) -> AsyncIterator[bytes]:
-    for start in range(0, len(body), 65_536):
-        yield body[start : start + 65_536]
 
 
 def _named(request: Request) -> str | None:

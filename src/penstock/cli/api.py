@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.api import create_app, listen, server
+from penstock.api import ConnectionLimits, create_app, listen, server
 from penstock.cli import output
 from penstock.cli.failures import warn
 from penstock.db.reach import reaching
@@ -52,7 +52,11 @@ async def _serve(settings: Settings, host: str, port: int, *, as_json: bool) -> 
                 output.document({"url": url}, one_line=True)
             else:
                 warn(f"Penstock listens on {url}; {url}/docs describes it.")
-            running = server(create_app(product), grace_seconds=settings.grace_seconds)
+            running = server(
+                create_app(product, host=host),
+                grace_seconds=settings.grace_seconds,
+                limits=ConnectionLimits.of(settings),
+            )
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, running.stop)

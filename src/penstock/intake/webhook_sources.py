@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +14,7 @@ from penstock.intake.intake import Intake
 from penstock.intake.rows import Taken
 from penstock.intake.spool import Spooled
 from penstock.model import ProjectId, SourceId, TenantId, uuid7
-from penstock.net.webhooks import generate_secret, verify
+from penstock.net.webhooks import VerifiedMessage, generate_secret
 from penstock.vault.secrets import Secrets
 
 SECRET_NAME = "webhook"  # noqa: S105  # a name, not a secret
@@ -74,11 +73,11 @@ class WebhookSources:
             SourceId(UUID(source["source_id"])), ProjectId(UUID(source["project_id"])), tuple(secrets)
         )
 
-    async def receive(
+    async def take_in(
         self,
         tenant_id: TenantId,
-        headers: Mapping[str, str],
-        body: bytes,
+        source: WebhookSource,
+        message: VerifiedMessage,
         content: AsyncIterable[bytes] | Spooled,
         *,
         path: str,
@@ -88,9 +87,7 @@ class WebhookSources:
         metadata: Mapping[str, Any] | None = None,
         max_bytes: int | None = None,
     ) -> Taken:
-        """Check the signature over `body` and take `content` in, which is the body or a part of it."""
-        source = await self.find(tenant_id)
-        message = verify(source.secrets, headers, body, datetime.now(UTC))
+        """Take the content of a delivery in, whose signature was checked; a second time is refused."""
         return await self._intake.take_in(
             tenant_id,
             content,

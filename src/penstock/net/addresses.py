@@ -29,10 +29,10 @@ MULTICAST: Final = _networks("224.0.0.0/4", "ff00::/8")
 RESERVED: Final = _networks(
     "0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
     "203.0.113.0/24", "240.0.0.0/4", "::/128", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20",
-    "5f00::/16",
+    "5f00::/16", "64:ff9b:1::/48",  # the last is NAT64 of the local network: where it leads, only that knows
 )  # fmt: skip
 _GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
-_NAT64: Final = _networks("64:ff9b::/96", "64:ff9b:1::/48")
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 _COMPATIBLE: Final = ipaddress.IPv6Network("::/96")
 
 _OPENED: Final = ("loopback", "private")
@@ -84,7 +84,7 @@ def _carried(address: Address) -> tuple[ipaddress.IPv4Address, ...]:
         return (address.sixtofour,)
     if address.teredo is not None:
         return address.teredo
-    if any(address in network for network in _NAT64) or (
+    if address in _NAT64 or (
         address in _COMPATIBLE and int(address) > 1  # :: and ::1 are what they are
     ):
         return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)

@@ -36,6 +36,15 @@ class VerifiedMessage:
     replay_key: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class SignedHeaders:
+    """The three headers, well formed; nothing of them is proven."""
+
+    message_id: str
+    seconds: str
+    signatures: tuple[bytes, ...]
+
+
 def generate_secret() -> str:
     """A new secret of 32 random bytes."""
     return PREFIX + base64.b64encode(randomness.token_bytes(32)).decode()
@@ -65,24 +74,53 @@ def verify(
     tolerance: int = TOLERANCE_SECONDS,
 ) -> VerifiedMessage:
     """The message when one of the secrets signed it lately; raises SignatureInvalid otherwise."""
-    message_id, seconds, signatures = _read(headers.items())
-    age = now.timestamp() - int(seconds)
+    checking = SignatureCheck(secrets, read_signed(headers, now, tolerance))
+    checking.update(body)
+    return checking.finish()
+
+
+def read_signed(
+    headers: Mapping[str, str], now: datetime, tolerance: int = TOLERANCE_SECONDS
+) -> SignedHeaders:
+    """What the three headers say, if they are well formed and the time is near; no secret is needed yet."""
+    signed = _read(headers.items())
+    age = now.timestamp() - int(signed.seconds)
     if age > tolerance:
         raise SignatureInvalid(f"{TIMESTAMP} is {age:.0f} s old", "Send it again with a new timestamp")
     if age < -tolerance:
         raise SignatureInvalid(f"{TIMESTAMP} is {-age:.0f} s ahead", "Set the sender's clock")
-    content = _signed(message_id, seconds, body)
-    expected = [_hmac(_key(secret), content) for secret in secrets]
-    # No early end: how long it takes tells nothing about which secret or signature came close.
-    matches = [hmac.compare_digest(one, given) for one in expected for given in signatures]
-    if not any(matches):
-        raise SignatureInvalid(f"{SIGNATURE} matches none of the secrets", "Check the secret on both sides")
-    return VerifiedMessage(
-        message_id, datetime.fromtimestamp(int(seconds), UTC), hashlib.sha256(content).digest()
-    )
+    return signed
 
 
-def _read(headers: Iterable[tuple[str, str]]) -> tuple[str, str, list[bytes]]:
+class SignatureCheck:
+    """Checks a signature while the body arrives, so that the body need not be held."""
+
+    def __init__(self, secrets: Sequence[str], signed: SignedHeaders) -> None:
+        before = _signed(signed.message_id, signed.seconds, b"")
+        self._given = signed
+        self._macs = [hmac.new(_key(secret), before, "sha256") for secret in secrets]
+        self._content = hashlib.sha256(before)
+
+    def update(self, piece: bytes) -> None:
+        for mac in self._macs:
+            mac.update(piece)
+        self._content.update(piece)
+
+    def finish(self) -> VerifiedMessage:
+        """The message when one of the secrets signed it; raises SignatureInvalid otherwise."""
+        # No early end: how long it takes tells nothing about which secret or signature came close.
+        matches = [
+            hmac.compare_digest(mac.digest(), given) for mac in self._macs for given in self._given.signatures
+        ]
+        if not any(matches):
+            raise SignatureInvalid(
+                f"{SIGNATURE} matches none of the secrets", "Check the secret on both sides"
+            )
+        at = datetime.fromtimestamp(int(self._given.seconds), UTC)
+        return VerifiedMessage(self._given.message_id, at, self._content.digest())
+
+
+def _read(headers: Iterable[tuple[str, str]]) -> SignedHeaders:
     found: dict[str, str] = {}
     for name, value in headers:
         lower = name.lower()
@@ -102,7 +140,7 @@ def _read(headers: Iterable[tuple[str, str]]) -> tuple[str, str, list[bytes]]:
     signatures = [decoded for part in found[SIGNATURE].split(" ") if (decoded := _decoded(part)) is not None]
     if not signatures:
         raise SignatureInvalid(f"{SIGNATURE} holds no signature of version v1")
-    return found[ID], found[TIMESTAMP], signatures
+    return SignedHeaders(found[ID], found[TIMESTAMP], tuple(signatures))
 
 
 def _decoded(part: str) -> bytes | None:

@@ -1,0 +1,68 @@
+"""Limits how often a shared secret may be guessed, without shutting out those who know it."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import time
+from collections.abc import Callable
+from typing import Final
+
+from penstock.api.problem import HttpRefused
+from penstock.api.rate_limit import RateLimit
+
+PER_ADDRESS: Final = 10
+"""Wrong secrets a minute from one address."""
+IN_ALL: Final = 60
+"""Wrong secrets a minute from all addresses that have not sent the right one."""
+_TRUSTED_SECONDS: Final = 3_600.0
+_MOST_TRUSTED: Final = 1_000
+
+
+class SecretGuesses:
+    """An address over its own limit waits. Over the limit of all, so do addresses that are new here; one that
+    sent the right secret within the hour does not, so that strangers cannot shut it out.
+
+    An IPv6 client counts by its /64. Behind a proxy all clients have the proxy's address.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._limit = RateLimit(clock)
+        self._trusted: dict[str, float] = {}
+
+    def refuse_over(self, address: str | None) -> None:
+        """Raise the 429 of an address that must not guess now."""
+        who = _network(address)
+        wait = self._limit.wait(who, PER_ADDRESS)
+        if self._trusted.get(who, -math.inf) < self._clock() - _TRUSTED_SECONDS:
+            wait = max(wait, self._limit.wait(None, IN_ALL))
+        if wait > 0:
+            seconds = max(1, math.ceil(wait))
+            raise HttpRefused(
+                "rate-limited",
+                "Too many wrong secrets were sent",
+                f"Wait {seconds} s, then send the right one",
+                headers={"Retry-After": str(seconds)},
+            )
+
+    def wrong(self, address: str | None) -> None:
+        who = _network(address)
+        self._limit.take(who, PER_ADDRESS)
+        if self._trusted.get(who, -math.inf) < self._clock() - _TRUSTED_SECONDS:
+            self._limit.take(None, IN_ALL)
+
+    def right(self, address: str | None) -> None:
+        who = _network(address)
+        self._trusted.pop(who, None)
+        if len(self._trusted) >= _MOST_TRUSTED:
+            del self._trusted[next(iter(self._trusted))]
+        self._trusted[who] = self._clock()
+
+
+def _network(address: str | None) -> str:
+    try:
+        known = ipaddress.ip_address(address or "")
+    except ValueError:
+        return ""
+    return str(known) if known.version == 4 else str(ipaddress.ip_network((known, 64), strict=False))

@@ -7,18 +7,21 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
 from penstock.accounts import Accounts, Scope, Tenant
-from penstock.api import create_app, listen, server
+from penstock.api import ConnectionLimits, create_app, listen, server
 from penstock.db.tenancy import TenantPool
 from penstock.product import Product
 from penstock.settings import Settings
 from tests.plugins.database import Database
 from tests.plugins.documents import settings_for
 from tests.plugins.workers import working
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 TEXT = "The penstock lets water into the mill.\n\nIt opens at dawn and closes at dusk.\n"
 
@@ -28,6 +31,7 @@ class House:
     """The API's address, and what a test needs to look behind it."""
 
     url: str
+    api: FastAPI
     product: Product
     database: Database
     blobs: Path
@@ -66,11 +70,12 @@ async def house(database: Database, folder: Path, **settings: Any) -> AsyncItera
     async with Product(chosen) as product:
         tenant, key = await make_tenant(database, chosen, "acme")
         with listen("127.0.0.1", 0) as listening:
-            running = server(create_app(product), grace_seconds=2)
+            api = create_app(product)
+            running = server(api, grace_seconds=2, limits=ConnectionLimits.of(chosen))
             serving = asyncio.create_task(running.serve([listening]))
             try:
                 url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-                yield House(url, product, database, folder / "data" / "blobs", tenant, key)
+                yield House(url, api, product, database, folder / "data" / "blobs", tenant, key)
             finally:
                 running.stop()
                 await serving

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -74,9 +75,6 @@ async def test_a_form_is_signed_as_it_is_sent(database: Database, tmp_path: Path
 
 async def test_what_is_not_signed_well_is_not_believed(database: Database, tmp_path: Path) -> None:
     async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
-        assert_problem(
-            await sender.post("/webhook/acme", content=BODY, headers=signed(generate_secret())), 404, "tenant"
-        )
         secret = await make(client)
         now = datetime.now(UTC)
         good = signed(secret)
@@ -93,9 +91,79 @@ async def test_what_is_not_signed_well_is_not_believed(database: Database, tmp_p
             answer = await sender.post("/webhook/acme", content=body, headers=headers)
             assert answer.status_code == 401, answer.text
             assert answer.headers["content-type"] == "application/problem+json"
-        assert_problem(await sender.post("/webhook/nobody", content=BODY, headers=good), 404, "tenant")
+        assert (await sender.post("/webhook/nobody", content=BODY, headers=good)).status_code == 401
         assert_problem(await sender.post("/webhook/No", content=BODY, headers=good), 422, "tenant_slug")
         assert await there.count("ingest.document") == 0
+
+
+async def test_nobody_learns_without_a_secret_which_tenants_have_a_webhook(
+    database: Database, tmp_path: Path
+) -> None:
+    big = b"x" * 50_000
+    async with (
+        house(database, tmp_path, max_upload_bytes=60_000) as there,
+        there.client() as client,
+        there.client("") as sender,
+    ):
+        await make(client)
+        _, small_key = await there.another_tenant("small", max_upload_bytes=10)
+        await there.another_tenant("without")
+        async with there.client(small_key) as small:
+            assert (await small.post("/v1/sources/webhook")).status_code == 201
+        now = datetime.now(UTC)
+        wrong = generate_secret()
+        for body, headers in (
+            (BODY, signed(wrong)),
+            (b"", signed(wrong, b"")),
+            (big, signed(wrong, big)),
+            (big + big, signed(wrong, big + big)),
+            (BODY, signed(wrong, at=now - timedelta(seconds=400))),
+            (BODY, {**signed(wrong), "webhook-signature": "v1,nonsense"}),
+            (BODY, {}),
+            (BODY, {**signed(wrong), "Content-Type": "multipart/form-data; boundary=nonsense"}),
+        ):
+            answers = []
+            for slug in ("acme", "small", "without", "nobody"):
+                answer = await sender.post(f"/webhook/{slug}", content=body, headers=headers)
+                problem = answer.json()
+                assert problem.pop("instance") == f"/webhook/{slug}"
+                problem.pop("request_id")
+                told = {name for name in answer.headers if name not in ("date", "x-request-id")}
+                answers.append((answer.status_code, problem, told))
+            assert all(answer == answers[0] for answer in answers), answers
+            assert answers[0][0] == (413 if len(body) > 60_000 else 401)
+
+
+async def test_a_wrong_signature_is_refused_in_the_same_time_whoever_is_asked_for(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client() as client, there.client("") as sender:
+        await make(client)
+        loop = asyncio.get_running_loop()
+        for slug in ("acme", "nobody"):
+            began = loop.time()
+            answer = await sender.post(f"/webhook/{slug}", content=BODY, headers=signed(generate_secret()))
+            assert answer.status_code == 401
+            assert loop.time() - began >= 0.1
+
+
+async def test_nothing_of_a_delivery_is_stored_before_its_headers_are_checked(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client() as client:
+        secret = await make(client)
+        old = signed(secret, at=datetime.now(UTC) - timedelta(seconds=400))
+        address = there.url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(address[0], int(address[1]))
+        lines = [f"{name}: {value}" for name, value in old.items()]
+        writer.write(
+            "\r\n".join(
+                ["POST /webhook/acme HTTP/1.1", "Host: localhost", "Content-Length: 90000000", *lines, "", ""]
+            ).encode()
+        )
+        # The answer comes though not one byte of the body was sent.
+        assert b" 401 " in await asyncio.wait_for(reader.readline(), 5)
+        writer.close()
 
 
 async def test_a_delivery_is_taken_in_once(database: Database, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from penstock.api.connection_limits import ConnectionLimits
 
+_DRAIN_SECONDS: Final = 1.0
+"""How long what a refused client still sends is read and thrown away."""
 _REFUSED_SECONDS: Final = 2.0
 """How long one connection too many may take to send the request that is then refused."""
 
@@ -52,15 +54,18 @@ class BoundedProtocol(H11Protocol):
         self._unread: asyncio.TimerHandle | None = None
         self._body_since = 0.0
         self._body_bytes = 0
+        self._refused = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    def connection_made(  # type: ignore[override]  # as uvicorn has it
+        self, transport: asyncio.Transport
+    ) -> None:
         super().connection_made(transport)
         over = len(self.connections) - self._limits.connections
         if over > self._limits.refused_connections:
             self._refuse(self._too_many())
             return
         if over > 0:
-            self.app = self._full  # type: ignore[assignment]  # an ASGI app, as uvicorn's own type is
+            self.app = self._full
         self._phase = h11.IDLE
         seconds = self._limits.head_seconds
         self._arm(min(seconds, _REFUSED_SECONDS) if over > 0 else seconds, self._head_overdue)
@@ -72,7 +77,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self._refused or self.transport.is_closing():
             return
         self._body_bytes += len(data)
         super().data_received(data)
@@ -110,6 +115,8 @@ class BoundedProtocol(H11Protocol):
 
     def _watch(self) -> None:
         """Start or stop the timer after the connection may have moved on."""
+        if self._refused and not self.transport.is_closing():
+            return
         if self.transport.is_closing():
             self._disarm()
             self._wait_for_reader()
@@ -129,8 +136,7 @@ class BoundedProtocol(H11Protocol):
     def _head_overdue(self) -> None:
         self._timer = None
         if not self.conn.trailing_data[0]:
-            self.transport.close()
-            self._watch()
+            self._close()
             return
         self._refuse(
             HttpRefused(
@@ -177,6 +183,13 @@ class BoundedProtocol(H11Protocol):
         if cycle is not None and not cycle.response_complete:
             cycle.disconnected = True
             cycle.message_event.set()
+        self._disarm()
+        # Closed at once, with bytes that nobody read, the connection would be reset and the answer lost.
+        self._refused = True
+        self.transport.write_eof()
+        self._timer = self.loop.call_later(_DRAIN_SECONDS, self._close)
+
+    def _close(self) -> None:
         self.transport.close()
         self._watch()
 

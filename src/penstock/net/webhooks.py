@@ -114,7 +114,8 @@ class SignatureCheck:
         ]
         if not any(matches):
             raise SignatureInvalid(
-                f"{SIGNATURE} matches none of the secrets", "Check the secret on both sides"
+                f"{SIGNATURE} matches none of the secrets",
+                "Check the name in the path, and the secret on both sides",
             )
         at = datetime.fromtimestamp(int(self._given.seconds), UTC)
         return VerifiedMessage(self._given.message_id, at, self._content.digest())

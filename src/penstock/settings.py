@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -155,6 +156,15 @@ class Settings(FromEnvironment):
     @classmethod
     def _lower(cls, level: object) -> object:
         return level.lower() if isinstance(level, str) else level
+
+    @field_validator("api_allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, listed: str | None) -> str | None:
+        for name in (listed or "").split(","):
+            bare = name.strip().removeprefix("*.")
+            if bare not in ("", "*") and not all(part.isalnum() for part in re.split("[._-]", bare) if part):
+                raise ValueError(f"{name.strip()!r} must be a host name without scheme and port, *.name or *")
+        return listed
 
     @field_validator("database_url", "admin_url", "operator_url", "listen_url")
     @classmethod

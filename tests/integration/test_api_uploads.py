@@ -77,6 +77,7 @@ async def test_waiting_answers_with_the_settled_document(database: Database, tmp
             assert answer.status_code == 200, answer.text
             document = answer.json()["document"]
             assert document["status"] == "indexed", document
+            assert answer.json()["status"] == "indexed", "the status is the one after the wait"
             again = await client.post(UPLOAD, files=form("Another text.\n"))
             assert (again.json()["skipped"], again.json()["status"]) == (True, "unchanged")
 

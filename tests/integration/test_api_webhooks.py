@@ -219,7 +219,7 @@ async def test_where_a_tenant_is_told_of_finished_documents(database: Database, 
         assert put.status_code == 200, put.text
         assert put.json()["secret"].startswith("whsec_")
         off = await client.put("/v1/webhook", json={"url": None})
-        assert off.json() == {"url": None, "secret": None}
+        assert off.json() == {"url": None, "secret": None, "secret_note": None}
         for wrong, field in (
             ({"url": "ftp://example.com"}, "url"),
             ({"url": "nonsense"}, "url"),

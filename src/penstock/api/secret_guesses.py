@@ -13,7 +13,7 @@ from penstock.api.rate_limit import RateLimit
 
 PER_ADDRESS: Final = 10
 """Wrong secrets a minute from one address."""
-IN_ALL: Final = 60
+IN_ALL: Final = 600
 """Wrong secrets a minute from all addresses that have not sent the right one."""
 _TRUSTED_SECONDS: Final = 3_600.0
 _MOST_TRUSTED: Final = 1_000

@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Protocol, Self, TypeVar, overload
 
@@ -21,7 +22,7 @@ from penstock.queue.duty_calls import DutyCalls
 from penstock.queue.registry import Registry
 from penstock.queue.schedule import Schedule
 from penstock.queue.task_type import Handler, OnDuplicate, Result, TaskOptions, TaskType
-from penstock.settings import Settings
+from penstock.settings import Settings, unknown_variables
 from penstock.worker import Context, Worker, WorkerOptions
 
 log = get_logger(__name__)
@@ -45,6 +46,8 @@ class Penstock:
     def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
         self.settings = settings or Settings(**overrides)
         self.registry = Registry()
+        self.reserve: dict[str, int] = {}
+        """By queue: tasks a worker may run beyond its slots, each of a tenant that has none running there."""
         self._addresses: Addresses | None = None
         self._pool: Pool | None = None
         self._producers: Pool | None = None
@@ -123,6 +126,8 @@ class Penstock:
         """Connect; on the embedded server also start and migrate it. Declares the task types."""
         if self._addresses is not None:
             return
+        for name, nearest in unknown_variables().items():
+            log.warning("setting_unknown", variable=name, nearest=nearest)
         self._addresses = await asyncio.to_thread(resolve, self.settings)
         try:
             await self._connect(self._addresses)
@@ -198,12 +203,19 @@ class Penstock:
         concurrency: int | None = None,
         name: str | None = None,
         metrics: Metrics | None = None,
+        owns_process: bool = False,
     ) -> Worker:
-        """A worker for some queues (all that the task types name, if none are given), not yet started."""
+        """A worker for some queues (all that the task types name, if none are given), not yet started.
+
+        With `owns_process` it ends the process, with code 75, when a handler has blocked the event loop for
+        PENSTOCK_STALL_SECONDS; otherwise it gives up its leases and registers again when the loop answers.
+        """
         slots = concurrency or self.settings.concurrency
         names = queues if queues is not None else (self.registry.queues() or ["default"])
         wanted = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, slots)
-        options = WorkerOptions(wanted) if name is None else WorkerOptions(wanted, name)
+        options = WorkerOptions(wanted, owns_process=owns_process, reserve=self.reserve)
+        if name is not None:
+            options = replace(options, name=name)
         return Worker(
             self.registry, self.settings, self.addresses.runtime, self.addresses.listen, options, metrics
         )
@@ -215,14 +227,18 @@ class Penstock:
         concurrency: int | None = None,
         name: str | None = None,
         stop_when_empty: bool = False,
+        owns_process: bool = False,
     ) -> int:
         """Work until SIGTERM or SIGINT (or until the queues are empty) and return how many tasks were closed.
 
         The first signal ends it in order within the grace period; the second hands everything back at once.
+        `owns_process` as in `worker()`.
         """
         await self.open()
         metrics = Metrics()
-        worker = self.worker(queues, concurrency=concurrency, name=name, metrics=metrics)
+        worker = self.worker(
+            queues, concurrency=concurrency, name=name, metrics=metrics, owns_process=owns_process
+        )
         server = None
         if self.settings.metrics_port is not None:
             server = MetricsServer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -47,6 +48,8 @@ class Settings(FromEnvironment):
 
     lease_seconds: Annotated[float, Field(ge=0.5, le=86_400, allow_inf_nan=False)] = 15.0
     beat_seconds: Seconds = 5.0
+    stall_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 60.0
+    """A worker whose event loop does not answer for this long gives its tasks up and exits; 0: never."""
     grace_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 30.0
     concurrency: Annotated[int, Field(ge=1, le=10_000)] = 100
     prefetch_seconds: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0.2
@@ -181,6 +184,11 @@ class Settings(FromEnvironment):
                 f"{self.beat_seconds:g} s leaves no room for a lost beat; it must be less than half of "
                 f"{_variable('lease_seconds')} ({self.lease_seconds:g} s)",
             )
+        if 0 < self.stall_seconds < 1:
+            raise SettingInvalid(
+                _variable("stall_seconds"),
+                f"{self.stall_seconds:g} s is too short; use 1 or more, or 0 for never",
+            )
         if self.database_url is None:
             for name in ("admin_url", "operator_url", "listen_url"):
                 if getattr(self, name) is not None:
@@ -192,3 +200,36 @@ class Settings(FromEnvironment):
 
 def _variable(field: str) -> str:
     return PREFIX + field.upper()
+
+
+OTHER_NAMES = frozenset({"PENSTOCK_CHAOS_LONG"})
+"""Variables that are not settings of the product but are read somewhere."""
+
+_told: set[str] = set()
+
+
+def unknown_variables() -> dict[str, str | None]:
+    """Variables of the environment and .env that start like a setting and are none, with the nearest name.
+
+    Each is told once per process.
+    """
+    from difflib import get_close_matches
+
+    known = {_variable(name) for name in Settings.model_fields} | OTHER_NAMES
+    given = {name.upper(): name for name in (*os.environ, *_dotenv_names())}
+    unknown = sorted(
+        name for upper, name in given.items() if upper.startswith(PREFIX) and upper not in known | _told
+    )
+    _told.update(name.upper() for name in unknown)
+    fields = {name.removeprefix(PREFIX): name for name in known - OTHER_NAMES}
+    nearest = (get_close_matches(name.upper().removeprefix(PREFIX), fields, 1, 0.6) for name in unknown)
+    return {name: fields[found[0]] if found else None for name, found in zip(unknown, nearest, strict=True)}
+
+
+def _dotenv_names() -> list[str]:
+    file = Path(str(Settings.model_config["env_file"]))
+    if not file.is_file():
+        return []
+    from dotenv import dotenv_values
+
+    return list(dotenv_values(file, interpolate=False))

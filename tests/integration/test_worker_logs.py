@@ -85,6 +85,8 @@ async def test_a_failed_task_is_logged_with_its_ids_its_attempt_and_whether_it_w
         assert line["task_type"] == "handle"
         assert line["lease_id"] > 0
         assert line["worker_id"] > 0
+        assert line["error_message"] in ("the far end hung up", "no such page")
+        assert line["error_traceback"][-1].endswith(" in handle")
     assert good not in {line["task_id"] for line in failed}
 
 
@@ -158,7 +160,7 @@ async def test_the_metrics_endpoint_counts_what_was_drained(mill: Mill) -> None:
     assert float(samples['job_completed_total{job_type="count",status="dead"}']) == 1
     assert float(samples['job_completed_total{job_type="count",status="snoozed"}']) == 1
     assert float(samples['job_processing_seconds_count{job_type="count"}']) == 44
-    assert float(samples['job_queue_depth{queue="default"}']) == 0
+    assert float(samples['job_queue_depth{job_type="count",queue="default"}']) == 0
     for name in ("job_notification_received_total", "job_poll_scanned_total", "job_leases_lost_total"):
         assert any(sample.startswith(name) for sample in samples), name
     assert runs == 44
@@ -173,3 +175,26 @@ async def _scrape(port: int) -> str:
         writer.close()
         await writer.wait_closed()
     return answer.decode().split("\r\n\r\n", 1)[1]
+
+
+async def test_the_depth_of_a_queue_is_told_by_job_type(mill: Mill) -> None:
+    app = mill.app()
+
+    @app.task(name="bill", queue="paper")
+    async def bill(payload: dict[str, str]) -> None: ...
+
+    @app.task(name="letter", queue="paper")
+    async def letter(payload: dict[str, str]) -> None: ...
+
+    @app.task(name="idle", queue="paper")
+    async def idle(payload: dict[str, str]) -> None: ...
+
+    async with mill.open(app) as books, working(app, {"default": 1}):
+        await bill.enqueue_many([{} for _ in range(3)])
+        await letter.enqueue_many([{} for _ in range(5)])
+        rows = await books.admin.fetch("select * from queues.depths() where queue = 'paper'")
+        assert [(row["task_type"], row["ready"]) for row in rows] == [("bill", 3), ("idle", 0), ("letter", 5)]
+        rows = await books.admin.fetch("select * from queues.depths(4) where queue = 'paper'")
+        counts = {row["task_type"]: row["ready"] for row in rows}
+        assert sum(counts.values()) == 8
+        assert counts["other"] == 4

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import SettingInvalid
-from penstock.settings import Settings
+from penstock.settings import Settings, unknown_variables
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +27,23 @@ def test_the_environment_beats_the_file(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PENSTOCK_CONCURRENCY", "9")
     settings = Settings()
     assert (settings.concurrency, settings.log_level) == (9, "debug")
+
+
+def test_a_misspelt_variable_is_told_once_with_the_nearest_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("PENSTOCK_CONCURENCY=7\nPENSTOCK_LOG_LEVEL=debug\nOTHER=1\n")
+    monkeypatch.setattr("penstock.settings._told", set())
+    monkeypatch.setenv("PENSTOCK_DATABSE_URL", "postgresql://nobody@localhost/none")
+    monkeypatch.setenv("PENSTOCK_XYZZY", "1")
+    monkeypatch.setenv("PENSTOCK_CHAOS_LONG", "1")
+    monkeypatch.setenv("penstock_lease_seconds", "20")
+    assert unknown_variables() == {
+        "PENSTOCK_CONCURENCY": "PENSTOCK_CONCURRENCY",
+        "PENSTOCK_DATABSE_URL": "PENSTOCK_DATABASE_URL",
+        "PENSTOCK_XYZZY": None,
+    }
+    assert unknown_variables() == {}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ class Exit(IntEnum):
     UNREACHABLE = 3
     UNHEALTHY = 4
     BUG = 70
+    STALLED = 75
     INTERRUPTED = 130
 
 
@@ -21,6 +22,7 @@ Exit codes:
   3    the database cannot be reached or is not migrated
   4    doctor found a problem
   70   a fault in the program; --debug shows where
+  75   a worker's event loop was blocked for PENSTOCK_STALL_SECONDS; start it again
   130  interrupted
 \b
 Every command takes --json: one document on stdout, errors as one on stderr.

@@ -93,6 +93,18 @@ def show_usage(error: Exception, *, as_json: bool) -> int:
     return Exit.USAGE
 
 
+def warn_of_misspelt(*, as_json: bool) -> None:
+    """Name the variables that look like a setting and are none."""
+    from penstock.settings import unknown_variables  # whoever only asks for the version needs none
+
+    for name, nearest in unknown_variables().items():
+        advice = (
+            f"Did you mean {nearest}?" if nearest else "See docs/operate/settings.md for those there are."
+        )
+        shown = Shown("setting_unknown", f"{name} is not a setting and is ignored", name, advice)
+        warn(json.dumps({"warning": asdict(shown)}) if as_json else f"warning: {shown.message}. {advice}")
+
+
 def warn(text: str) -> None:
     """A line beside the result, for people."""
     print(text, file=sys.stderr, flush=True)

@@ -12,8 +12,8 @@ import typer
 
 from penstock.cli import version
 from penstock.cli.exit_codes import EPILOG, Exit
-from penstock.cli.failures import WrongUsage, show, show_usage
-from penstock.cli.parent import end_with_parent
+from penstock.cli.failures import WrongUsage, show, show_usage, warn_of_misspelt
+from penstock.cli.parent import end_with_parent, tell_parent
 
 COMMANDS = {
     "demo": "See documents become searchable and a killed worker lose nothing.",
@@ -47,6 +47,7 @@ SHARED = ("new", "model")
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")]
 EndsWithParent = Annotated[bool, typer.Option("--ends-with-parent", hidden=True)]
+AliveFd = Annotated[int | None, typer.Option("--alive-fd", hidden=True)]
 
 
 def build(words: Sequence[str]) -> typer.Typer:
@@ -103,11 +104,17 @@ def run_program() -> int:
     return code if isinstance(code, int) else Exit.OK
 
 
-def _options(debug: Debug = False, ends_with_parent: EndsWithParent = False) -> None:
+def _options(
+    debug: Debug = False, ends_with_parent: EndsWithParent = False, alive_fd: AliveFd = None
+) -> None:
     if debug:
         os.environ["PENSTOCK_LOG_LEVEL"] = "debug"
     if ends_with_parent:
         end_with_parent()
+    else:  # or our parent has said it already
+        warn_of_misspelt(as_json="--json" in sys.argv)
+    if alive_fd is not None:
+        tell_parent(alive_fd)
 
 
 def _not_loaded() -> None:

@@ -1,4 +1,4 @@
-"""Several processes of penstock under one: pass signals on, restart what crashes, end with one exit code."""
+"""Several processes of penstock under one: pass signals on, restart what crashes or no longer answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
+from penstock.cli.answering import Answers, PipeAnswers, watch
 from penstock.cli.exit_codes import Exit
 from penstock.observe import get_logger
 
@@ -18,20 +20,26 @@ log = get_logger(__name__)
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 30.0
 STEADY_SECONDS = 60.0
-"""A child that lived so long has come up; its next crash waits the first delay again."""
+"""A child that lived this long has come up; its next crash waits the first delay again."""
+LAST_WORDS_SECONDS = 2.0
+"""How long a child that does not answer gets to write where it is stuck."""
 
 FINAL = (Exit.REFUSED, Exit.USAGE)
-"""What a restart would not mend."""
+"""What a restart would not fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A command of penstock to keep alive; `heard` is told each line of its stdout."""
+    """A command of penstock to keep alive; `heard` is told each line of its stdout.
+
+    `answers` is how to ask whether its event loop still runs; without it the child tells by a pipe.
+    """
 
     name: str
     words: Sequence[str]
     heard: Callable[[str], None]
     variables: Mapping[str, str] = field(default_factory=dict)
+    answers: Answers | None = None
 
 
 @dataclass(slots=True)
@@ -44,8 +52,12 @@ class Supervised:
 
 @dataclass(slots=True)
 class Supervisor:
-    """`until_done`: a child that ends well has done its work. `in_order`: stop one after the other."""
+    """`until_done`: a child that ends well has done its work. `in_order`: stop one after the other.
 
+    A child that does not answer for `silent_seconds` (0: never asked) is killed and started again.
+    """
+
+    silent_seconds: float
     until_done: bool = False
     in_order: bool = False
     restarted: Callable[[Child, int], None] | None = None
@@ -101,23 +113,50 @@ class Supervisor:
 
     async def _run_once(self, child: Child) -> int:
         """One life of a child; it does not outlive us, because its stdin is ours."""
+        pipe = PipeAnswers() if child.answers is None else None
+        words = ["--ends-with-parent"] if pipe is None else ["--ends-with-parent", f"--alive-fd={pipe.fd}"]
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "penstock", "--ends-with-parent", *child.words),
+            *(sys.executable, "-m", "penstock", *words, *child.words),
             env={**os.environ, **child.variables},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,  # or Ctrl-C would reach it twice: from the terminal and from us
+            pass_fds=() if pipe is None else (pipe.fd,),
         )
         self._running[child.name] = process
         log.info("child_process_started", process=child.name, pid=process.pid)
         if self._stopping.is_set():
             _terminate(process)
-        assert process.stdout is not None
-        async for line in process.stdout:
-            child.heard(line.decode(errors="replace"))
-        code = await process.wait()
+        answers = child.answers or pipe
+        assert answers is not None
+        watching = asyncio.create_task(self._replace_silent(child, process, answers))
+        try:
+            assert process.stdout is not None
+            async for line in process.stdout:
+                child.heard(line.decode(errors="replace"))
+            code = await process.wait()
+        finally:
+            watching.cancel()
+            if pipe is not None:
+                pipe.close()
         del self._running[child.name]
         return code
+
+    async def _replace_silent(
+        self, child: Child, process: asyncio.subprocess.Process, answers: Answers
+    ) -> None:
+        """Kill a child that no longer answers, after it had time to write its stacks; `_keep` restarts it."""
+        if not self.silent_seconds:
+            return
+        answers.forget()
+        silent = await watch(answers, self.silent_seconds)
+        log.error("child_process_silent", process=child.name, pid=process.pid, seconds=round(silent, 1))
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGABRT)
+            try:
+                await asyncio.wait_for(process.wait(), LAST_WORDS_SECONDS)
+            except TimeoutError:
+                process.kill()
 
 
 def _terminate(process: asyncio.subprocess.Process) -> None:

@@ -14,11 +14,14 @@ import typer
 
 from penstock.app import Penstock
 from penstock.cli import output
+from penstock.cli.answering import silent_after
 from penstock.cli.app_loading import load_app
+from penstock.cli.parent import tell_alive
 from penstock.cli.supervisor import Child, Supervised, Supervisor
 from penstock.db.reach import reaching
 from penstock.errors import SettingInvalid
 from penstock.observe import configure
+from penstock.settings import Settings
 
 if TYPE_CHECKING:
     from penstock.product import Product
@@ -37,7 +40,7 @@ Concurrency = Annotated[
     typer.Option(min=1, max=10_000, help="Tasks at once in each queue; without --app, documents at once."),
 ]
 Processes = Annotated[
-    int, typer.Option(min=1, max=256, help="Run so many workers and restart those that die.")
+    int, typer.Option(min=1, max=256, help="Run this many workers; restart those that die or hang.")
 ]
 UntilEmpty = Annotated[bool, typer.Option("--until-empty", help="Stop when the queues are empty.")]
 MetricsPort = Annotated[
@@ -57,8 +60,9 @@ def command(
 ) -> None:
     """Work on documents; with --app run the tasks of an app instead.
 
-    SIGTERM or Ctrl-C stops it in order within PENSTOCK_GRACE_SECONDS; a second one hands everything back
-    at once. Logs go to stderr.
+    SIGTERM or Ctrl-C shuts it down gracefully within PENSTOCK_GRACE_SECONDS; a second one hands everything
+    back at once. A task that blocks the event loop for PENSTOCK_STALL_SECONDS makes it exit with 75. Logs go
+    to stderr.
     """
     found = load_app(app) if app is not None else _product()
     settings = found.settings
@@ -68,7 +72,7 @@ def command(
         _app(found).settings = settings
     configure(settings.log_level, settings.log_format)
     if processes > 1:
-        done, closed = _supervise(processes, settings.metrics_port, until_empty=until_empty)
+        done, closed = _supervise(processes, settings, until_empty=until_empty)
         if as_json:
             output.document({"processes": processes, "closed": closed, "restarts": done.restarts})
         raise typer.Exit(done.exit_code)
@@ -91,13 +95,16 @@ def _app(found: Penstock | Product) -> Penstock:
 async def _work(
     found: Penstock | Product, queues: Mapping[str, int] | None, concurrency: int | None, until_empty: bool
 ) -> int:
+    telling = asyncio.create_task(tell_alive())
     with reaching():
         await found.__aenter__()
     app = _app(found)
     if not isinstance(found, Penstock) and queues is None:
         queues = found.queues if concurrency is None else {**found.queues, INGEST: concurrency}
     try:
-        return await app.run_worker(queues, concurrency=concurrency, stop_when_empty=until_empty)
+        return await app.run_worker(
+            queues, concurrency=concurrency, stop_when_empty=until_empty, owns_process=True
+        )
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
@@ -105,9 +112,10 @@ async def _work(
         raise SettingInvalid("PENSTOCK_METRICS_PORT", reason) from error
     finally:
         await found.__aexit__(None, None, None)
+        telling.cancel()
 
 
-def _supervise(processes: int, metrics_port: int | None, *, until_empty: bool) -> tuple[Supervised, int]:
+def _supervise(processes: int, settings: Settings, *, until_empty: bool) -> tuple[Supervised, int]:
     """This very command in several children; with their sum of closed tasks."""
     closed = 0
 
@@ -117,11 +125,12 @@ def _supervise(processes: int, metrics_port: int | None, *, until_empty: bool) -
 
     def child(number: int) -> Child:
         words = [*sys.argv[1:], "--processes", "1", "--json"]
-        if metrics_port:
-            words += ["--metrics-port", str(metrics_port + number)]
+        if settings.metrics_port:
+            words += ["--metrics-port", str(settings.metrics_port + number)]
         return Child(f"worker-{number}", words, heard)
 
-    done = asyncio.run(Supervisor(until_done=until_empty).run([child(number) for number in range(processes)]))
+    supervisor = Supervisor(silent_after(settings.stall_seconds), until_done=until_empty)
+    done = asyncio.run(supervisor.run([child(number) for number in range(processes)]))
     return done, closed
 
 

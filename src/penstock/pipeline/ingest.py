@@ -123,7 +123,7 @@ class Ingest:
             job.chunk_overlap,
             tokenizer=embedder.tokenizer,
         )
-        parsed = await self._parse(job)
+        parsed = await self._parse(tenant_id, job)
         if (skip := await self._classifier.classify(job, parsed)) is not None and job.mode == "index":
             async with run.transaction() as conn:
                 await conn.execute(SKIP, job.document_id, job.generation, skip.reason)
@@ -133,7 +133,7 @@ class Ingest:
                 await self._take_attachment(
                     tenant_id, job.project_id, job.document_id, attachment, {"filename": attachment.filename}
                 )
-        chunks = await self._chunk(parsed, plan)
+        chunks = await self._chunk(tenant_id, parsed, plan)
         async with self._tenants.transaction(tenant_id, durable=False) as conn:
             detail = {"chunks": len(chunks), "parser": parsed.parser, "embedder": embedder.model}
             going = await conn.fetchval(START_EMBEDDING, job.document_id, job.generation, json.dumps(detail))
@@ -152,17 +152,23 @@ class Ingest:
                 self._code_version,
             )
 
-    async def _parse(self, job: Job) -> Parsed:
+    async def _parse(self, tenant_id: TenantId, job: Job) -> Parsed:
         with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
             path = Path(folder) / "document"
             await self._blobs.fetch(job.blob_path, path)
             return await self._parser.parse(
-                path, mime_type=job.mime_type, filename=job.filename, by=job.parser
+                path,
+                mime_type=job.mime_type,
+                filename=job.filename,
+                by=job.parser,
+                owner=str(tenant_id),
             )
 
-    async def _chunk(self, parsed: Parsed, plan: ChunkPlan) -> tuple[Chunk, ...]:
+    async def _chunk(self, tenant_id: TenantId, parsed: Parsed, plan: ChunkPlan) -> tuple[Chunk, ...]:
         try:
-            chunks = await self._sandbox.run(chunk, parsed, plan, seconds=self._chunk_seconds)
+            chunks = await self._sandbox.run(
+                chunk, parsed, plan, seconds=self._chunk_seconds, owner=str(tenant_id)
+            )
         except SandboxError as error:
             raise DocumentRejected(
                 "chunk", str(error), "Try other chunk settings for this document."

@@ -41,7 +41,13 @@ class BlobStore(Protocol):
 
 class Parses(Protocol):
     async def parse(
-        self, path: Path, *, mime_type: str, filename: str | None, by: Literal["auto", "local", "docling"]
+        self,
+        path: Path,
+        *,
+        mime_type: str,
+        filename: str | None,
+        by: Literal["auto", "local", "docling"],
+        owner: str | None,
     ) -> Parsed:
         """The document's text, or DocumentRejected with a reason code."""
 

@@ -41,6 +41,8 @@ class Product(Services):
         self._starting = asyncio.Lock()
         self.processes = Processes(self.app, self.settings)
         self._declare()
+        # One tenant's slow files must not keep the others out.
+        self.app.reserve[INGEST] = self.settings.ingest_concurrency
 
     @property
     def queues(self) -> Mapping[str, int]:

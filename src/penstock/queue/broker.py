@@ -44,7 +44,9 @@ class Broker(Protocol):
         starts: Sequence[int],
         admit: bool,
         find: bool,
-    ) -> list[Lease]: ...
+        avoid: Sequence[int] | None = None,
+    ) -> list[Lease]:
+        """`avoid`: leave out the tenants with these numbers (the lower 40 bits of a lane)."""
 
     async def probe(self, queue: str, lanes: Sequence[int], marks: Sequence[int]) -> Probe: ...
 

@@ -136,10 +136,11 @@ class DutyCalls:
         )
         return None if report is None else cast("dict[str, int]", json.loads(str(report)))
 
-    async def gauges(self) -> tuple[dict[str, int], dict[str, float], int]:
-        """Depth and age of the oldest ready task by queue, and the dead tuples of ready."""
-        rows = await self._line.fetch("select queue, ready, oldest_ready_seconds from queues.stats()")
+    async def gauges(self) -> tuple[dict[tuple[str, str], int], dict[str, float], int]:
+        """Depth by queue and task type, age of the oldest ready task by queue, the dead tuples of ready."""
+        by_type = await self._line.fetch("select queue, task_type, ready from queues.depths()")
+        rows = await self._line.fetch("select queue, oldest_ready_seconds from queues.stats()")
         dead = await self._line.fetchval("select dead from queues.dead_tuples() where table_name = 'ready'")
-        depths = {row["queue"]: row["ready"] for row in rows}
+        depths = {(row["queue"], row["task_type"]): row["ready"] for row in by_type}
         oldest = {row["queue"]: row["oldest_ready_seconds"] or 0.0 for row in rows}
         return depths, oldest, cast("int", dead or 0)

@@ -9,7 +9,7 @@ from penstock.db.steady import SteadyConnection
 from penstock.model import Failure, Lease, LeaseId, TaskId, WorkerId
 from penstock.queue.broker import Probe, Verdict
 
-CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7, _durable => false)"
+CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7, _durable => false, _avoid => $8)"
 PROBE = "select * from queues.probe($1, $2, $3)"
 FAIL = "select * from queues.fail($1, $2, $3, $4, $5::jsonb[], $6, $7, $8)"
 
@@ -30,8 +30,9 @@ class NativeBroker:
         starts: Sequence[int],
         admit: bool,
         find: bool,
+        avoid: Sequence[int] | None = None,
     ) -> list[Lease]:
-        rows = await self._claims.fetch(CLAIM, worker_id, queue, limit, lanes, starts, admit, find)
+        rows = await self._claims.fetch(CLAIM, worker_id, queue, limit, lanes, starts, admit, find, avoid)
         return [Lease._make(row) for row in rows]
 
     async def probe(self, queue: str, lanes: Sequence[int], marks: Sequence[int]) -> Probe:

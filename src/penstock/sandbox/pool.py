@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from time import monotonic
 from typing import TypeVar
 
 from penstock.observe import get_logger
@@ -11,6 +12,7 @@ from penstock.sandbox.errors import SandboxClosed, SandboxError
 from penstock.sandbox.frames import MEGABYTE, Request
 from penstock.sandbox.memory import held_bytes
 from penstock.sandbox.process import Child
+from penstock.sandbox.seats import Owner, Seats
 
 log = get_logger(__name__)
 
@@ -20,21 +22,28 @@ RUNS_A_CHILD = 500
 """Then it is replaced: native libraries leak, and a leak must not grow for weeks."""
 _FULL = 0.5
 """A child that keeps more than this share of its memory after a call is replaced as well."""
+RESERVE_AFTER_SECONDS = 0.3
+RESERVE_FOR_SECONDS = 60.0
+"""When one owner has had all children for a moment, one more is started for the others and kept this long."""
 
 
 class Sandbox:
     """Runs picklable module-level functions in child processes that may be killed at any time.
 
     A child that crashed, hung or outgrew its memory is replaced while nobody waits for it; the call it broke
-    gets a SandboxError, all other calls notice nothing.
+    gets a SandboxError, all other calls notice nothing. `processes` calls run at once; while one owner has
+    them all, one more child stands by for the others.
     """
 
     def __init__(self, processes: int, *, memory_mb: int, preload: Sequence[str] = ()) -> None:
         self._processes = processes
         self._memory_mb = memory_mb
         self._preload = tuple(preload)
-        # A seat without a child is one whose replacement did not start; the next call tries again.
-        self._seats: asyncio.Queue[Child | None] = asyncio.Queue()
+        self._seats = Seats(processes)
+        self._idle: list[Child] = []
+        self._reserving: asyncio.Task[None] | None = None
+        self._dismissing: asyncio.Task[None] | None = None
+        self._reserve_until = 0.0
         self._children: set[Child] = set()
         self._background: set[asyncio.Task[None]] = set()
         self._open = False
@@ -48,8 +57,7 @@ class Sandbox:
         """Start all children and wait until each has imported what it preloads."""
         self._open = True
         try:
-            for child in await asyncio.gather(*(self._hire() for _ in range(self._processes))):
-                self._seats.put_nowait(child)
+            self._idle += await asyncio.gather(*(self._hire() for _ in range(self._processes)))
         except BaseException:
             await self.close()
             raise
@@ -61,20 +69,22 @@ class Sandbox:
         seconds: float,
         output_mb: int = 256,
         file_mb: int = 512,
+        owner: Owner = None,
     ) -> T:
         """Run `function(*args)` in a child. The clock starts when a child takes it, not while it queues.
+
+        Owners (tenants) share the children fairly, see `Seats`.
 
         What the function raises is raised here; a SandboxError says that it did not come to an end.
         Cancelling kills the child.
         """
         if not self._open:
             raise SandboxClosed
-        child = await self._seats.get()
+        await self._seats.take(owner)
+        child: Child | None = None
         try:
-            if child is None or child.dead:
-                self._let_go(child)
-                child = None
-                child = await self._hire()
+            self._stand_by()
+            child = await self._lend()
             result: T = await child.run(Request(function, args, output_mb, file_mb), seconds)
             return result
         except SandboxError as error:
@@ -82,11 +92,12 @@ class Sandbox:
                 raise SandboxClosed from error
             raise
         finally:
-            self._take_back(child)
+            self._take_back(child, owner)
 
     async def close(self) -> None:
         """Kill every child and wait until they are gone; calls that still run raise SandboxClosed."""
         self._open = False
+        self._seats.refuse(SandboxClosed())
         for child in self._children:
             child.kill()
         for task in self._background:
@@ -107,25 +118,66 @@ class Sandbox:
             raise
         return child
 
-    def _take_back(self, child: Child | None) -> None:
+    async def _lend(self) -> Child:
+        """A child for whoever has a seat; one that is just being started is waited for."""
+        if not self._idle and self._reserving is not None:
+            await asyncio.wait([self._reserving])
+        while self._idle:
+            child = self._idle.pop()
+            if not child.dead:
+                return child
+            self._let_go(child)
+        return await self._hire()
+
+    def _take_back(self, child: Child | None, owner: Owner) -> None:
         if not self._open:
             return
         if child is not None and not child.dead and not self._worn(child):
-            self._seats.put_nowait(child)
+            self._idle.append(child)
+            self._seats.give_back(owner)
         else:
             self._let_go(child)
-            self._do(self._replace())
+            self._do(self._replace(owner))
 
     def _worn(self, child: Child) -> bool:
         return child.runs >= RUNS_A_CHILD or held_bytes(child.pid) > self._memory_mb * MEGABYTE * _FULL
 
-    async def _replace(self) -> None:
-        child: Child | None = None
+    async def _replace(self, owner: Owner) -> None:
+        """Start another child, unless there are enough; if it does not start the next call tries again."""
         try:
-            child = await self._hire()
+            if len(self._idle) + self._seats.taken <= self._processes:
+                self._idle.append(await self._hire())
         except (OSError, SandboxError) as error:
             log.warning("sandbox_child_not_started", error=str(error))
-        self._seats.put_nowait(child)
+        finally:
+            self._seats.give_back(owner)
+
+    def _stand_by(self) -> None:
+        """See to it that there is a child to spare while one owner has all the others."""
+        if self._seats.one_has_all:
+            self._reserve_until = monotonic() + RESERVE_FOR_SECONDS
+            if self._reserving is None:
+                self._reserving = self._do(self._reserve())
+
+    async def _reserve(self) -> None:
+        try:
+            await asyncio.sleep(RESERVE_AFTER_SECONDS)
+            if not self._seats.one_has_all:
+                return
+            if not self._idle:
+                self._idle.append(await self._hire())
+        except (OSError, SandboxError) as error:
+            log.warning("sandbox_child_not_started", error=str(error))
+        finally:
+            self._reserving = None
+        if self._dismissing is None or self._dismissing.done():
+            self._dismissing = self._do(self._dismiss_reserve())
+
+    async def _dismiss_reserve(self) -> None:
+        while (left := self._reserve_until - monotonic()) > 0:  # noqa: ASYNC110  # moved by each call
+            await asyncio.sleep(left)
+        while self._idle and len(self._idle) + self._seats.taken > self._processes:
+            self._let_go(self._idle.pop())
 
     def _let_go(self, child: Child | None) -> None:
         if child is not None:
@@ -136,7 +188,8 @@ class Sandbox:
         await child.close()
         self._children.discard(child)
 
-    def _do(self, work: Coroutine[None, None, None]) -> None:
+    def _do(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task

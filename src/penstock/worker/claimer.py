@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
@@ -27,6 +28,7 @@ LARGEST_PREFETCH = 2_000
 PROBE_SECONDS = 0.25
 ADMIT_SECONDS = 0.05
 FIRST_POLL = 0.05
+OTHERS_SECONDS = 0.5
 LINGER = (0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
 """How long a busy worker that finds nothing sleeps before it looks again, and then registers as idle."""
 
@@ -39,6 +41,8 @@ class ClaimOptions:
     poll_interval: float = 30.0
     poll_jitter: float = 0.1
     prefetch_seconds: float = 0.2
+    reserve: int = 0
+    """How many tasks may run beyond the slots, each of a tenant that has none running here."""
 
 
 class Claimer:
@@ -125,7 +129,10 @@ class Claimer:
         if wanted <= 0:
             self._slots.room.clear()
             if self._wanted() <= 0:
-                await self._slots.room.wait()
+                if self._options.reserve:
+                    await self._serve_others(registration)
+                else:
+                    await self._slots.room.wait()
             return
         asked, self._asked = self._asked, []
         try:
@@ -164,6 +171,29 @@ class Claimer:
         else:
             self._answer(asked, True)
             await self._found_nothing(registration)
+
+    async def _serve_others(self, registration: Registration) -> None:
+        """Every slot is taken, but a tenant none of whose tasks runs here does not wait for one of them."""
+        slots = self._slots
+        if slots.in_reserve < self._options.reserve:
+            # One call, twice a second, only while we are full.
+            leases = await self._broker.claim(
+                registration.worker_id,
+                self._queue,
+                1,
+                *self._marks.safe(),
+                True,
+                True,
+                sorted(slots.tenants),
+            )
+            for lease in leases:
+                self._metrics.claimed(lease.task_type, 1)
+                slots.run_in_reserve(lease)
+            if leases:
+                return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OTHERS_SECONDS):
+                await slots.room.wait()
 
     def _answer(self, asked: list[asyncio.Future[bool]], empty: bool) -> None:
         for answer in asked:

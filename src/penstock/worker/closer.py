@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -195,6 +196,9 @@ class Closer:
             worker_id=worker_id,
             attempt=lease.attempt,
             error_code=failure.code,
+            # The first line only: what follows in a database's error is a tenant's data.
+            error_message=failure.message.partition("\n")[0],
+            error_traceback=json.loads(failure.details).get("frames", []),
             will_retry=outcome == "retry",
             outcome=outcome,
             retry_at=retry_at if outcome == "retry" else None,

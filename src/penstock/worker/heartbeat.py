@@ -1,11 +1,11 @@
-"""The beat, from a thread with its own loop and connection: a handler that blocks the loop costs no lease."""
+"""The beat, from a thread with its own loop and connection: it vouches that the worker's loop answers."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 
 from penstock.db.connect import CONNECTION_LOST
@@ -14,15 +14,21 @@ from penstock.errors import WorkerLost
 from penstock.model import LeaseId
 from penstock.observe import get_logger
 from penstock.queue.duty_calls import DutyCalls
+from penstock.worker.loop_watch import LoopWatch
 from penstock.worker.registration import Registration
 
 log = get_logger(__name__)
 
 OnCancels = Callable[[Mapping[LeaseId, str]], None]
+OnStalled = Callable[[LoopWatch, SteadyConnection], Awaitable[None]]
 
 
 class Heartbeat:
-    """One beat renews all leases of a registration; callbacks arrive on the worker's own loop."""
+    """One beat renews all leases of a registration; callbacks arrive on the worker's own loop.
+
+    A loop that is blocked for a while costs no lease. One that has not answered for `stall_seconds` (0: never
+    asked) is not vouched for any more: `on_stalled` is called, in this thread, and there is no further beat.
+    """
 
     def __init__(
         self,
@@ -31,6 +37,9 @@ class Heartbeat:
         beat_seconds: float,
         on_cancels: OnCancels,
         on_lost: Callable[[], None],
+        on_stalled: OnStalled,
+        stall_seconds: float = 0.0,
+        on_look: Callable[[], None] = lambda: None,
         statement_cache: int = 100,
     ) -> None:
         self._url = url
@@ -38,6 +47,10 @@ class Heartbeat:
         self._beat_seconds = beat_seconds
         self._on_cancels = on_cancels
         self._on_lost = on_lost
+        self._on_stalled = on_stalled
+        self._stall_seconds = stall_seconds
+        self._on_look = on_look
+        """Called at each look at the loop."""
         self._statement_cache = statement_cache
         self._home = asyncio.get_running_loop()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -60,9 +73,9 @@ class Heartbeat:
         await asyncio.to_thread(self._thread.join, 10.0)
 
     def _main(self) -> None:
-        asyncio.run(self._beat())
+        asyncio.run(self._vouch())
 
-    async def _beat(self) -> None:
+    async def _vouch(self) -> None:
         self._hurry = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         line = SteadyConnection(
@@ -72,29 +85,56 @@ class Heartbeat:
             longest_delay=min(1.0, self._beat_seconds),
             statement_cache=self._statement_cache,
         )
-        calls = DutyCalls(line)
+        beating = asyncio.create_task(self._beat(DutyCalls(line), self._hurry))
         try:
-            while not self._stopped.is_set():
-                pause = self._beat_seconds
-                asked_at = monotonic()
-                try:
-                    cancels = await calls.beat(self._registration.worker_id)
-                    self._registration.renew(asked_at)
-                    if cancels:
-                        self._home.call_soon_threadsafe(self._on_cancels, cancels)
-                except WorkerLost:
-                    self._registration.valid_until = 0.0
+            watch = await self._watch(beating)
+            if watch is not None:
+                beating.cancel()
+                await asyncio.wait([beating])
+                self._registration.valid_until = 0.0
+                await self._on_stalled(watch, line)
+                with contextlib.suppress(RuntimeError):
                     self._home.call_soon_threadsafe(self._on_lost)
-                    return
-                except CONNECTION_LOST as error:
-                    log.throttled("database_lost", duty="heartbeat", error=error)
-                    pause = min(0.2, self._beat_seconds)
-                except Exception as error:  # noqa: BLE001  # without a beat every lease is lost; it is logged
-                    log.throttled("beat_failed", level="error", error=error)
-                    pause = min(0.2, self._beat_seconds)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._hurry.wait(), pause)
-                self._hurry.clear()
         finally:
             self._loop = None
             await line.close()
+
+    async def _watch(self, beating: asyncio.Task[None]) -> LoopWatch | None:
+        """Until the beat ends, or until the loop is stalled: then with what knows where."""
+        if not self._stall_seconds:
+            await asyncio.wait([beating])
+            return None
+        watch = LoopWatch(self._home, self._stall_seconds)
+        while True:
+            self._on_look()
+            if watch.stalled():
+                if not watch.in_debugger():
+                    return watch
+                log.throttled("loop_stopped_in_debugger", every=60.0)
+                watch.forgive()
+            done, _ = await asyncio.wait([beating], timeout=watch.tick)
+            if done:
+                return None
+
+    async def _beat(self, calls: DutyCalls, hurry: asyncio.Event) -> None:
+        while not self._stopped.is_set():
+            pause = self._beat_seconds
+            asked_at = monotonic()
+            try:
+                cancels = await calls.beat(self._registration.worker_id)
+                self._registration.renew(asked_at)
+                if cancels:
+                    self._home.call_soon_threadsafe(self._on_cancels, cancels)
+            except WorkerLost:
+                self._registration.valid_until = 0.0
+                self._home.call_soon_threadsafe(self._on_lost)
+                return
+            except CONNECTION_LOST as error:
+                log.throttled("database_lost", duty="heartbeat", error=error)
+                pause = min(0.2, self._beat_seconds)
+            except Exception as error:  # noqa: BLE001  # without a beat every lease is lost; it is logged
+                log.throttled("beat_failed", level="error", error=error)
+                pause = min(0.2, self._beat_seconds)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(hurry.wait(), pause)
+            hurry.clear()

@@ -16,6 +16,8 @@ from penstock.worker.runner import Runner, Why
 
 log = get_logger(__name__)
 
+TENANT = (1 << 40) - 1
+"""The part of a lane that stands for its tenant."""
 BREATH = 128
 """Tasks a slot runs before it lets the event loop breathe, should none of them ever wait for anything."""
 
@@ -34,9 +36,10 @@ class Slots:
         self._runner = runner
         self._closer = closer
         self._buffer: deque[Lease] = deque()
-        self._running: dict[LeaseId, asyncio.Task[Any]] = {}
+        self._running: dict[LeaseId, tuple[asyncio.Task[Any], Lease]] = {}
         self._resting: deque[asyncio.Future[None]] = deque()
         self._tasks: list[asyncio.Task[None]] = []
+        self._reserve: set[asyncio.Task[None]] = set()
         self._registration: Registration | None = None
         self._ended = False
 
@@ -52,6 +55,43 @@ class Slots:
     def known(self) -> set[LeaseId]:
         """The leases this queue's slots hold now."""
         return {lease.lease_id for lease in self._buffer} | self._running.keys()
+
+    def not_started(self) -> set[LeaseId]:
+        """The leases that were prefetched and wait for a slot."""
+        return {lease.lease_id for lease in list(self._buffer)}
+
+    @property
+    def tenants(self) -> set[int]:
+        """Whose tasks are held, by the part of their lane that stands for the tenant."""
+        running = (lease for _, lease in self._running.values())
+        return {lease.lane & TENANT for lease in (*self._buffer, *running)}
+
+    @property
+    def in_reserve(self) -> int:
+        """Runs beyond the slots."""
+        return len(self._reserve)
+
+    def run_in_reserve(self, lease: Lease) -> None:
+        """Run this one at once although every slot is taken."""
+        task = asyncio.create_task(self._run_one(lease), name=f"penstock-reserve-{self.queue}")
+        self._reserve.add(task)
+        self._running[lease.lease_id] = (task, lease)
+
+    async def _run_one(self, lease: Lease) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        assert self._registration is not None
+        self.started += 1
+        try:
+            await self._runner.run(task, lease, self._registration)
+        finally:
+            del self._running[lease.lease_id]
+            self._reserve.discard(task)
+            self.room.set()
+
+    def run_by(self, task: asyncio.Task[Any] | None) -> Lease | None:
+        """The lease this task runs, if it is one of these slots."""
+        return next((lease for slot, lease in list(self._running.values()) if slot is task), None)
 
     def report(self) -> None:
         self._runner.report()
@@ -75,7 +115,7 @@ class Slots:
             # Once: each beat repeats a cancel, and the handler may be cleaning up.
             if lease_id not in self._runner.stopping:
                 self._runner.stopping[lease_id] = why
-                running.cancel()
+                running[0].cancel()
             return
         for lease in self._buffer:
             if lease.lease_id == lease_id:
@@ -106,7 +146,7 @@ class Slots:
         self._wake(len(self._resting))
         if not self._tasks:
             return
-        _, pending = await asyncio.wait(self._tasks, timeout=max(grace, 0.001))
+        _, pending = await asyncio.wait([*self._tasks, *self._reserve], timeout=max(grace, 0.001))
         if pending:
             self.hurry()
             _, pending = await asyncio.wait(pending, timeout=2.0)
@@ -152,7 +192,7 @@ class Slots:
                 buffer.clear()
                 continue
             lease_id = lease[0]
-            running[lease_id] = task
+            running[lease_id] = (task, lease)
             self.started += 1
             try:
                 await run(task, lease, registration)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from penstock.db import Pool
@@ -20,14 +20,17 @@ from penstock.queue.native import NativeBroker
 from penstock.queue.registry import Registry
 from penstock.queue.schedule import next_tick
 from penstock.settings import Settings
+from penstock.worker import native_stall
 from penstock.worker.claimer import Claimer, ClaimOptions
 from penstock.worker.closer import Closer
 from penstock.worker.duties import Accountant, fire_schedules, maintain, read_gauges, rescue
 from penstock.worker.duty import Duty
 from penstock.worker.heartbeat import Heartbeat
+from penstock.worker.loop_watch import LoopWatch
 from penstock.worker.registration import Registration
 from penstock.worker.runner import Runner
 from penstock.worker.slots import Slots
+from penstock.worker.stall import Stall, end_stalled_process
 
 log = get_logger(__name__)
 
@@ -39,10 +42,17 @@ MAINTENANCE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
-    """Which queues, with how many slots each, and under which name."""
+    """Which queues, with how many slots each, under which name, and whose process it is.
+
+    `owns_process`: when the loop is stalled end the whole process, as `penstock worker` does. Otherwise the
+    worker drops its leases and registers again once the loop answers.
+    """
 
     queues: Mapping[str, int]
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+    owns_process: bool = False
+    reserve: Mapping[str, int] = field(default_factory=dict)
+    """How many tasks of a queue may run beyond its slots, each of a tenant that has none running here."""
 
 
 class Worker:
@@ -102,6 +112,9 @@ class Worker:
     async def start(self) -> None:
         """Declare what we know, register, and begin with a scan of every queue."""
         settings = self._settings
+        self._home = asyncio.get_running_loop()
+        if self._options.owns_process:
+            native_stall.prepare()
         await self._calls.declare(self._registry.types.values())
         clock = await self._calls.clock()
         for schedule in self._registry.schedules.values():
@@ -109,13 +122,15 @@ class Worker:
         claim_options = ClaimOptions(
             settings.notify, settings.poll_interval, settings.poll_jitter, settings.prefetch_seconds
         )
+        reserve = self._options.reserve
         # A limit that nobody set here must not undo one that was set in the database.
         stated = "payload_limit_bytes" in settings.model_fields_set
         payload_limit = settings.payload_limit_bytes if stated else None
         for queue, concurrency in self._options.queues.items():
             runner = Runner(self._registry, self._closer, self.metrics, self.pool)
             slots = Slots(queue, concurrency, runner, self._closer)
-            claimer = Claimer(slots, self._broker, self.metrics, claim_options, self._given_up)
+            waits = replace(claim_options, reserve=reserve.get(queue, 0))
+            claimer = Claimer(slots, self._broker, self.metrics, waits, self._given_up)
             self._slots[queue] = slots
             self._claimers[queue] = claimer
             number = await self._calls.put_queue(queue, payload_limit)
@@ -160,6 +175,8 @@ class Worker:
             await self._listener.stop()
         if self._heartbeat is not None:
             await self._heartbeat.stop()
+        if self._options.owns_process:
+            native_stall.postpone(0.0)
         if self.registration is not None:
             try:
                 handed_back = await asyncio.wait_for(self._calls.stop(self.registration.worker_id), 5.0)
@@ -238,6 +255,24 @@ class Worker:
             for slots in self._slots.values():
                 slots.stop_one(lease_id, "cancel")
 
+    async def _stalled(self, watch: LoopWatch, line: SteadyConnection) -> None:
+        """In the heartbeat's thread: say where the loop is stuck, and give back what did not cause it."""
+        assert self.registration is not None
+        stall = Stall(self.registration.worker_id, watch)
+        # The loop's own task is the culprit if it is a slot; a task that a handler started tells nothing.
+        culprit = asyncio.current_task(self._home)
+        stall.lease = next(
+            (lease for slots in self._slots.values() if (lease := slots.run_by(culprit)) is not None), None
+        )
+        if stall.lease is not None and self._options.owns_process:
+            stall.innocent = self.known_leases() - {stall.lease.lease_id}
+        else:
+            # The process lives on, with handlers in threads: only what never began is safe to give back.
+            stall.innocent = set().union(*(slots.not_started() for slots in self._slots.values()))
+        await stall.report(line)
+        if self._options.owns_process:
+            end_stalled_process()
+
     def _given_up(self) -> None:
         """We were silent for longer than a lease: drop what we hold and start anew under a new id."""
         if self._stopping or (self._reregistering is not None and not self._reregistering.done()):
@@ -281,12 +316,18 @@ class Worker:
             settings.beat_seconds,
             self._cancel,
             self._given_up,
+            self._stalled,
+            settings.stall_seconds,
+            self._postpone_end if self._options.owns_process else lambda: None,
             settings.statement_cache,
         )
         self._heartbeat.start()
         log.info(
             "worker_started", worker_id=worker_id, name=self._options.name, queues=dict(self._options.queues)
         )
+
+    def _postpone_end(self) -> None:
+        native_stall.postpone(0.0 if self._stopping else self._settings.stall_seconds)
 
     async def _rescue(self) -> None:
         await rescue(self._calls, self.metrics, self._wake_all)
@@ -307,4 +348,4 @@ class Worker:
     async def _report(self) -> None:
         for slots in self._slots.values():
             slots.report()
-            self.metrics.set_slots(slots.queue, busy=slots.busy, free=slots.concurrency - slots.busy)
+            self.metrics.set_slots(slots.queue, busy=slots.busy, free=max(0, slots.concurrency - slots.busy))

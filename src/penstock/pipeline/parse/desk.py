@@ -57,10 +57,17 @@ class ParseDesk:
         return self._sandbox
 
     async def parse(
-        self, path: Path, *, mime_type: str, filename: str | None = None, by: ParserName = "auto"
+        self,
+        path: Path,
+        *,
+        mime_type: str,
+        filename: str | None = None,
+        by: ParserName = "auto",
+        owner: str | None = None,
     ) -> Parsed:
         """The file's text and structure; raises DocumentRejected with one of the codes of `Reason`.
 
+        Owners (tenants) share the parsers, so that one with slow files does not keep the others waiting.
         A document goes to Docling only if it asks for that, or if PENSTOCK_DOCLING_AUTO is set. Then
         ParserUnavailable may be raised as well, and another try may help.
         """
@@ -75,9 +82,11 @@ class ParseDesk:
             if kind in KINDS:
                 parsed = await self._docling.parse(path, mime_type=kind, filename=filename)
                 return dataclasses.replace(parsed, warnings=warnings + parsed.warnings)
-        return await self._in_sandbox(path, mime_type, filename)
+        return await self._in_sandbox(path, mime_type, filename, owner)
 
-    async def _in_sandbox(self, path: Path, mime_type: str, filename: str | None) -> Parsed:
+    async def _in_sandbox(
+        self, path: Path, mime_type: str, filename: str | None, owner: str | None
+    ) -> Parsed:
         limits = self._settings
         try:
             return await self._sandbox.run(
@@ -88,6 +97,7 @@ class ParseDesk:
                 limits.ocr_language,
                 seconds=limits.parse_seconds,
                 output_mb=limits.parse_output_mb,
+                owner=owner,
             )
         except SandboxTimeout as error:
             raise rejected(Reason.TIMEOUT, f"parsing takes longer than {limits.parse_seconds:g} s") from error

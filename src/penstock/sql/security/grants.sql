@@ -33,7 +33,7 @@ grant execute on all functions in schema internal to penstock_queue, penstock_ke
 do $$
 declare
   v_looks text[] := array[
-    'stats', 'limits', 'show_task', 'list_tasks', 'task_state', 'explain', 'dead_letters', 'show_dead', 'count_dead',
+    'stats', 'depths', 'limits', 'show_task', 'list_tasks', 'task_state', 'explain', 'dead_letters', 'show_dead', 'count_dead',
     'dead_by_fingerprint', 'schedules', 'workers', 'horizon_pins', 'audit_invariants', 'dead_tuples', 'partitions'];
   v_produces text[] := array['enqueue', 'enqueue_many', 'cancel_task'];
   v_works text[] := array[

@@ -7,6 +7,8 @@
 -- Not _durable, the claim's commit does not wait for the disk: a crash may undo it, the task is ready again, and
 -- whoever held the lease that never was closes nothing. A close is flushed after its claim, so none can outlive it.
 -- Only for a transaction that does nothing but claim.
+-- _avoid leaves out the lanes of these tenants (the lower 40 bits of a lane): a worker that is full looks for work
+-- of others only.
 -- The settings forbid every plan but the index walk: a plan cached while ready was empty once made a claim of
 -- 100 take 3.3 s. Locks: the picked ready rows, skip locked. Raises PS002, PS009.
 create or replace function queues.claim(
@@ -18,7 +20,8 @@ create or replace function queues.claim(
   _admit boolean default true,
   _find boolean default true,
   _lease_for interval default null,
-  _durable boolean default true
+  _durable boolean default true,
+  _avoid bigint[] default null
 )
 returns table (
   lease_id bigint,
@@ -91,6 +94,10 @@ begin
   if _find then
     select array_agg(f.lane), array_agg(f.seq) into _lanes, _starts
     from queues.find_lanes(v_queue.queue_id, coalesce(_lanes, '{}'), coalesce(_starts, '{}')) f;
+  end if;
+  if _avoid is not null then
+    select array_agg(l.lane), array_agg(l.start) into _lanes, _starts
+    from unnest(_lanes, _starts) as l (lane, start) where l.lane & 1099511627775 <> all (_avoid);
   end if;
   if _lanes is null then
     return;

@@ -1,0 +1,63 @@
+"""What a worker does when its event loop stops answering: log where, give back the rest, end the process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from dataclasses import dataclass, field
+
+from penstock.db.steady import SteadyConnection
+from penstock.model import Lease, LeaseId, WorkerId
+from penstock.observe import get_logger
+from penstock.queue.native import NativeBroker
+from penstock.worker.loop_watch import LoopWatch
+
+log = get_logger(__name__)
+
+EXIT_CODE = 75
+"""EX_TEMPFAIL: start it again."""
+LOG_SECONDS = 5.0
+RELEASE_SECONDS = 3.0
+
+
+@dataclass(slots=True)
+class Stall:
+    """`lease` is the one whose handler blocks the loop, if known; `innocent` are given back uncharged."""
+
+    worker_id: WorkerId
+    watch: LoopWatch
+    lease: Lease | None = None
+    innocent: set[LeaseId] = field(default_factory=set)
+
+    async def report(self, line: SteadyConnection) -> None:
+        """One log event with all stacks; then hand back what did not cause it."""
+        # The blocked thread may hold the log's lock, waiting for a full pipe: do not wait for it for ever.
+        writing = threading.Thread(target=self._log, name="penstock-stall-log", daemon=True)
+        writing.start()
+        await asyncio.to_thread(writing.join, LOG_SECONDS)
+        if not self.innocent:
+            return
+        try:
+            async with asyncio.timeout(RELEASE_SECONDS):
+                await NativeBroker(line, line).release_unknown(self.worker_id, sorted(self.innocent))
+        except Exception as error:  # noqa: BLE001  # then they are rescued like the others, as lost
+            log.warning("release_failed", worker_id=self.worker_id, count=len(self.innocent), error=error)
+
+    def _log(self) -> None:
+        lease = self.lease
+        log.error(
+            "loop_stalled",
+            worker_id=self.worker_id,
+            seconds=round(self.watch.silent, 1),
+            task_id=lease.task_id if lease else None,
+            task_type=lease.task_type if lease else None,
+            lease_id=lease.lease_id if lease else None,
+            released=len(self.innocent),
+            stacks=self.watch.stacks(),
+        )
+
+
+def end_stalled_process() -> None:
+    """End at once: what would be cleaned up is on the loop that does not answer."""
+    os._exit(EXIT_CODE)

@@ -249,6 +249,38 @@ class SettingInvalid(PenstockError):
         self.args = (variable, reason)
 
 
+class PortTaken(PenstockError):
+    """The API cannot listen on its port."""
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        other = f"--port {port + 1}, " if 0 < port < 65_535 else ""
+        super().__init__(
+            f"The API cannot listen on {host}:{port}: {reason}",
+            f"Add {other}--port 0 for a free one, or set PENSTOCK_API_PORT",
+        )
+        self.host = host
+        self.port = port
+        self.reason = reason
+        self.args = (host, port, reason)
+
+
+class AlreadyRunning(PenstockError):
+    """`penstock up` runs in this folder already."""
+
+    def __init__(self, data_dir: Path, pid: object = None, url: object = None) -> None:
+        known = ", ".join(part for part in (f"process {pid}" if pid else "", str(url or "")) if part)
+        super().__init__(
+            f"penstock up is already running in {data_dir}" + (f" ({known})" if known else ""),
+            "Use that one, or stop it"
+            + (f" (Ctrl-C there, or kill {pid})" if pid else " (Ctrl-C there)")
+            + "; set PENSTOCK_DATA_DIR to run another beside it",
+        )
+        self.data_dir = data_dir
+        self.pid = pid
+        self.url = url
+        self.args = (data_dir, pid, url)
+
+
 class ServerStartFailed(PenstockError):
     """The embedded Postgres could not be started or reached."""
 

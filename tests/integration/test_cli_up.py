@@ -88,12 +88,80 @@ async def test_one_command_serves_documents_and_a_killed_process_comes_back(alon
         assert child.wait(60) == 0
 
 
+async def test_an_api_or_a_worker_that_does_not_answer_is_replaced(alone: CommandLine) -> None:
+    impatient = alone.with_variables(PENSTOCK_STALL_SECONDS="2")
+    with impatient.running("up", "--port", "0", "--json") as child:
+        first = heard(child)
+        api = process_of(child, "api")
+        assert api is not None
+        api.send_signal(signal.SIGSTOP)
+        replaced = heard(child)
+        assert (replaced["event"], replaced["process"]) == ("restarted", "api")
+        again = heard(child)
+        assert again["event"] == "listening"
+        assert not api.is_running()
+        worker = process_of(child, "worker")
+        assert worker is not None
+        worker.send_signal(signal.SIGSTOP)
+        replaced = heard(child)
+        assert (replaced["event"], replaced["process"]) == ("restarted", "worker")
+        assert (await indexed(again["url"], first["api_key"], "It answers."))["status"] == "indexed"
+        child.terminate()
+        assert heard(child) == {"event": "stopped", "restarts": 2, "exit_code": 0}
+        assert child.wait(60) == 0
+
+
 def test_a_port_that_is_taken_ends_it_with_the_reason(alone: CommandLine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        ended = alone("up", "--port", str(taken.getsockname()[1]), timeout=120)
+        taken_port = taken.getsockname()[1]
+        ended = alone("up", "--port", str(taken_port), timeout=120)
     assert ended.code == 1
-    assert "PENSTOCK_API_PORT" in ended.err
-    assert not EmbeddedServer(alone.folder / "data").running()
+    assert f"The API cannot listen on 127.0.0.1:{taken_port}: another program uses it" in ended.err
+    assert f"--port {taken_port + 1}, --port 0 for a free one, or set PENSTOCK_API_PORT" in ended.err
+    assert not (alone.folder / "data" / "pgdata").exists(), "nothing was started"
+
+
+def test_a_second_up_in_one_folder_names_the_first(alone: CommandLine) -> None:
+    with alone.running("up", "--port", "0", "--json", "--no-worker") as first:
+        url = heard(first)["url"]
+        second = alone("up", "--port", "0", "--json")
+        assert second.code == 1
+        assert second.error["code"] == "already_running"
+        assert f"(process {first.pid}, {url})" in second.error["message"]
+        assert f"kill {first.pid}" in second.error["remedy"]
+        assert "PENSTOCK_DATA_DIR" in second.error["remedy"]
+        first.terminate()
+        assert first.wait(60) == 0
+    with alone.running("up", "--port", "0", "--json", "--no-worker") as third:
+        assert heard(third)["event"] == "listening"
+        third.terminate()
+        assert third.wait(60) == 0
+
+
+def test_up_on_a_server_that_is_down_names_it_and_what_to_do(alone: CommandLine) -> None:
+    away = alone.with_variables(PENSTOCK_DATABASE_URL="postgresql://me:secret@127.0.0.1:1/shop")
+    ended = away("up", "--port", "0")
+    assert ended.code == 3
+    assert "127.0.0.1:1/shop, from PENSTOCK_DATABASE_URL" in ended.err
+    assert "without it penstock up starts its own Postgres" in ended.err
+    assert "secret" not in ended.err
+    assert "starting" not in ended.err
+
+
+def test_a_folder_of_qdrant_is_refused_before_anything_starts(alone: CommandLine) -> None:
+    local = alone.with_variables(PENSTOCK_INDEX="qdrant", PENSTOCK_QDRANT_URL="vectors")
+    ended = local("up", "--port", "0")
+    assert ended.code == 1
+    assert "vectors is a folder, which only one process can open, and this command starts 2" in ended.err
+    assert not (alone.folder / "data").exists()
+
+
+def test_a_misspelt_variable_is_a_warning_with_the_nearest_name(alone: CommandLine) -> None:
+    ended = alone.with_variables(PENSTOCK_DATABSE_URL="x")("doctor")
+    assert (
+        "warning: PENSTOCK_DATABSE_URL is not a setting and is ignored. Did you mean PENSTOCK_DATABASE_URL?"
+        in ended.err
+    )
 
 
 def test_up_prints_address_key_and_place_for_people(alone: CommandLine) -> None:

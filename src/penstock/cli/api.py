@@ -14,8 +14,8 @@ import typer
 from penstock.api import ConnectionLimits, create_app, listen, server
 from penstock.cli import output
 from penstock.cli.failures import warn
+from penstock.cli.up_checks import port_refused
 from penstock.db.reach import reaching
-from penstock.errors import SettingInvalid
 from penstock.observe import configure
 from penstock.product import Product
 from penstock.settings import Settings
@@ -69,5 +69,4 @@ def _taken(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
     except OSError as error:
-        reason = f"{host}:{port}: {error.strerror or error}"
-        raise SettingInvalid("PENSTOCK_API_PORT", reason) from error
+        raise port_refused(host, port, error) from error

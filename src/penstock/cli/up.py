@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from penstock.accounts import Accounts
 from penstock.cli import output
+from penstock.cli.answering import HttpAnswers, silent_after
 from penstock.cli.failures import warn
 from penstock.cli.product_session import DEFAULT, made_tenant, operators
 from penstock.cli.session import database
 from penstock.cli.supervisor import Child, Supervised, Supervisor
+from penstock.cli.up_checks import (
+    assert_index_is_shared,
+    assert_port_free,
+    note_address,
+    only_one,
+    unreachable,
+)
 from penstock.db.addresses import Addresses, prepare
 from penstock.db.migrator import assert_migrated
 from penstock.db.reach import reach, reaching
-from penstock.errors import NotFound
+from penstock.errors import DatabaseUnreachable, NotFound
 from penstock.observe import configure
 from penstock.settings import Settings
 
@@ -45,7 +54,10 @@ def command(
     settings = Settings()
     configure("debug" if settings.log_level == "debug" else "warning", settings.log_format)
     commands = [_api(settings, host, port)] + ([] if no_worker else [_worker(concurrency)])
-    done = asyncio.run(_keep(settings, commands, as_json=as_json))
+    assert_index_is_shared(settings, len(commands))
+    with only_one(settings.data_dir) as told:
+        assert_port_free(host or settings.api_host, settings.api_port if port is None else port)
+        done = asyncio.run(_keep(settings, commands, told, as_json=as_json))
     if as_json:
         output.document(
             {"event": "stopped", "restarts": done.restarts, "exit_code": done.exit_code}, one_line=True
@@ -62,19 +74,26 @@ def _worker(concurrency: int | None) -> list[str]:
     return ["worker", "--json", *([] if concurrency is None else ["--concurrency", str(concurrency)])]
 
 
-async def _keep(settings: Settings, commands: list[list[str]], *, as_json: bool) -> Supervised:
+async def _keep(settings: Settings, commands: list[list[str]], told: Path, *, as_json: bool) -> Supervised:
     async with database(settings, create=True) as addresses:
+        try:
+            secret = await _ready(addresses, settings)
+        except DatabaseUnreachable as error:
+            raise unreachable(settings, error) from error
         if not as_json:
-            warn("Postgres runs; the API and the worker are starting …")
-        secret = await _ready(addresses, settings)
+            starting = "the API is" if len(commands) == 1 else "the API and the worker are"
+            warn(f"Postgres answers; {starting} starting …")
         # What goes well is in the timelines; unless asked for it is not shown here.
         variables = {} if "log_level" in settings.model_fields_set else {"PENSTOCK_LOG_LEVEL": "warning"}
-        announced = _Announced(settings, addresses, secret, as_json=as_json)
+        announced = _Announced(settings, addresses, secret, told, as_json=as_json)
         children = [
-            Child(words[0], words, announced.api_said if words[0] == "api" else _unheard, variables)
+            Child("api", words, announced.api_said, variables, announced.api_answers)
+            if words[0] == "api"
+            else Child(words[0], words, _unheard, variables)
             for words in commands
         ]
-        return await Supervisor(in_order=True, restarted=announced.restarted).run(children)
+        silent_seconds = silent_after(settings.stall_seconds)
+        return await Supervisor(silent_seconds, in_order=True, restarted=announced.restarted).run(children)
 
 
 def _unheard(_: str) -> None:
@@ -109,15 +128,19 @@ class _Announced:
     """Tells where the API is once it listens, and whatever restarts."""
 
     def __init__(
-        self, settings: Settings, addresses: Addresses, secret: str | None, *, as_json: bool
+        self, settings: Settings, addresses: Addresses, secret: str | None, told: Path, *, as_json: bool
     ) -> None:
         self._data = str(settings.data_dir.absolute())
         self._own = addresses.embedded is not None
         self._secret = secret
+        self._told = told
         self._as_json = as_json
+        self.api_answers = HttpAnswers()
 
     def api_said(self, line: str) -> None:
         url = json.loads(line)["url"]
+        self.api_answers.url = url
+        note_address(self._told, url)
         secret, self._secret = self._secret, None
         if self._as_json:
             output.document(

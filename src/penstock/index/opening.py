@@ -8,6 +8,11 @@ from penstock.index.protocol import Index
 from penstock.settings import Settings
 
 
+def is_server(address: str) -> bool:
+    """Whether this is the address of a Qdrant server, not a folder or :memory: for one process."""
+    return address.startswith(("http://", "https://"))
+
+
 def open_index(settings: Settings, tenants: TenantPool) -> Index:
     match settings.index:
         case "pgvector":

@@ -14,6 +14,7 @@ from penstock.db.tenancy import TenantPool
 from penstock.errors import IndexUnavailable, SettingInvalid
 from penstock.index.chunk_rows import BATCH, drop_rows, erase_rows, stage_rows
 from penstock.index.counts import tend_counts
+from penstock.index.opening import is_server
 from penstock.index.protocol import Gathered, Hit, IndexQuery, hits_as_json
 from penstock.index.vectors import as_floats
 from penstock.model import Chunk, DocumentId, ProjectId, TenantId, Vector
@@ -67,15 +68,7 @@ class QdrantIndex:
     @classmethod
     def open(cls, address: str, api_key: str | None, tenants: TenantPool) -> Self:
         """A server's address, or a folder for the client's local mode (one process, small collections)."""
-        if address.startswith(("http://", "https://")):
-            client = AsyncQdrantClient(url=address, api_key=api_key, check_compatibility=False)
-            return cls(client, tenants, is_local=False)
-        local = (
-            AsyncQdrantClient(location=address)
-            if address == ":memory:"
-            else AsyncQdrantClient(path=str(Path(address)))
-        )
-        return cls(local, tenants, is_local=True)
+        return cls(_client(address, api_key), tenants, is_local=not is_server(address))
 
     async def stage(
         self,
@@ -248,6 +241,37 @@ class QdrantIndex:
             yield
         except ApiException as error:
             raise IndexUnavailable("Qdrant", str(error)) from error
+
+
+async def ask_version(address: str, api_key: str | None) -> str:
+    """Connect and ask; raises IndexUnavailable, or SettingInvalid for a folder that another process has."""
+    client = _client(address, api_key)
+    try:
+        if not is_server(address):
+            return "in a folder"
+        await client.get_collections()  # needs the key, which info does not
+        return (await client.info()).version
+    except ApiException as error:
+        raise IndexUnavailable("Qdrant", str(error)) from error
+    finally:
+        await client.close()
+
+
+def _client(address: str, api_key: str | None) -> AsyncQdrantClient:
+    if is_server(address):
+        return AsyncQdrantClient(url=address, api_key=api_key, check_compatibility=False)
+    if address == ":memory:":
+        return AsyncQdrantClient(location=address)
+    try:
+        return AsyncQdrantClient(path=str(Path(address)))
+    except RuntimeError as error:
+        if "already accessed" not in str(error):
+            raise
+        raise SettingInvalid(
+            "PENSTOCK_QDRANT_URL",
+            f"another process uses the folder {address}, and only one can. Stop that process, or run a Qdrant"
+            " server and set its address (http://…)",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,17 @@ from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
 
 DEAD = 25
+THRICE = """
+from penstock import Context, Penstock, Table
+
+app = Penstock()
+
+@app.task(max_attempts=3, retry=Table((0.0, 0.0, 0.0)))
+async def thrice(payload: dict[str, int], ctx: Context) -> None:
+    if ctx.attempt < 3:
+        raise ConnectionError("the far end hung up")
+    raise LookupError("no such page")
+"""
 
 
 @pytest.fixture
@@ -54,6 +65,26 @@ def test_replay_takes_what_the_filter_names_up_to_the_limit(shop: CommandLine) -
     assert count(shop) == DEAD - 10
     assert shop("dead", "purge", "--code", "RuntimeError", "--reason", "exhausted", "--yes").code == 0
     assert count(shop) == 0
+
+
+def test_a_letter_with_three_errors_can_be_read(penstock: CommandLine) -> None:
+    (penstock.folder / "thrice.py").write_text(THRICE)
+    assert penstock("worker", "--app", "thrice", "--until-empty").code == 0
+    assert penstock("db", "psql", "--", "-qc", "select queues.enqueue('thrice', '{}')").code == 0
+    assert penstock("worker", "--app", "thrice", "--until-empty").code == 0
+    [letter] = penstock("dead", "list", "--json").json["dead"]
+    lines = penstock("dead", "show", str(letter["task_id"])).out.splitlines()
+    assert lines[0] == (f"Task {letter['task_id']} (thrice) is dead: it used up its attempts (exhausted).")
+    assert "after       3 attempts, 0 lost workers" in lines
+    first, *rest = [line for line in lines if line.startswith("  attempt ")]
+    assert first.startswith("  attempt 1, ")
+    assert first.endswith("ConnectionError: the far end hung up")
+    assert [line.split(": ", 1)[1] for line in rest] == ["the same error", "LookupError: no such page"]
+    frames = [line for line in lines if line.startswith("      ")]
+    assert len([line for line in frames if line.endswith("in thrice")]) == 2
+    assert lines[-2] == f"Fix the cause, then: penstock dead replay {letter['task_id']}"
+    assert lines[-1].endswith(letter["fingerprint"])
+    assert max(map(len, lines)) < 200
 
 
 def test_what_tasks_wrote_cannot_drive_the_terminal(shop: CommandLine) -> None:

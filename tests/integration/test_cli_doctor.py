@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from time import monotonic
 from typing import Any
 
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
+from tests.plugins.smtp import mail_server
 
 
 def findings(penstock: CommandLine, *words: str, code: int = 0) -> dict[str, dict[str, Any]]:
@@ -109,3 +112,63 @@ def test_a_blob_store_that_takes_nothing_and_a_model_that_is_not_there_are_found
     assert checks["blobs"]["status"] == "fail"
     assert checks["model"]["status"] == "fail"
     assert "penstock model install minilm" in checks["model"]["remedy"]
+
+
+async def test_documents_that_nobody_works_on_are_a_failure_with_the_command_that_helps(
+    penstock: CommandLine,
+) -> None:
+    documents = penstock.with_variables(PENSTOCK_DATA_DIR="data")
+    checks = findings(documents, "--pinned-seconds", "3600")
+    assert checks["workers"]["message"].startswith("none is running; documents and tasks wait")
+    assert documents("tenant", "create", "default").code == 0
+    (documents.folder / "note.md").write_text("# Note\n\nIt waits.")
+    assert documents("ingest", "note.md", "--no-wait", "--no-worker").code == 0
+    # A worker of another app does not help.
+    with documents.running("worker", "--app", "shop") as child:
+        await until_alive(documents, child.pid)
+        checks = findings(documents, "--pinned-seconds", "3600", code=4)
+        child.terminate()
+        child.wait(30)
+    assert checks["workers"]["status"] == "fail"
+    assert checks["workers"]["message"] == (
+        "1 document of the queue ingest-document waits and no worker serves that queue"
+    )
+    assert checks["workers"]["remedy"] == "Start one: penstock up, or penstock worker"
+
+
+async def until_alive(penstock: CommandLine, pid: int) -> None:
+    query = f"select count(*) from queues.workers() where lost_at is null and worker_name like '%:{pid}'"
+    deadline = monotonic() + 30
+    while penstock("db", "psql", "--", "-Atqc", query).out.strip() != "1":
+        assert monotonic() < deadline
+
+
+def test_doctor_connects_to_what_it_reports_on(penstock: CommandLine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    away = penstock.with_variables(
+        PENSTOCK_INDEX="qdrant",
+        PENSTOCK_QDRANT_URL=f"http://127.0.0.1:{port}",
+        PENSTOCK_EMBEDDER="openai:text-embedding-3-small",
+        PENSTOCK_OPENAI_BASE_URL=f"http://127.0.0.1:{port}/v1",
+        PENSTOCK_SMTP_HOST="127.0.0.1",
+        PENSTOCK_SMTP_PORT=str(port),
+        PENSTOCK_DOCLING_URL=f"http://127.0.0.1:{port}",
+    )
+    checks = findings(away, "--pinned-seconds", "3600", code=4)
+    for name in ("vectors", "model", "email", "docling"):
+        assert checks[name]["status"] == "fail", checks[name]
+        assert checks[name]["remedy"], checks[name]
+    local = penstock.with_variables(PENSTOCK_INDEX="qdrant", PENSTOCK_QDRANT_URL="vectors")
+    assert findings(local, "--pinned-seconds", "3600")["vectors"]["status"] == "ok"
+
+
+async def test_a_mail_server_that_answers_is_named(penstock: CommandLine) -> None:
+    async with mail_server() as server:
+        reached = penstock.with_variables(
+            PENSTOCK_SMTP_HOST="127.0.0.1",
+            PENSTOCK_SMTP_PORT=str(server.port),
+            PENSTOCK_SMTP_SECURITY="none",
+        )
+        checks = await asyncio.to_thread(findings, reached, "--pinned-seconds", "3600")
+    assert checks["email"]["message"] == f"127.0.0.1:{server.port} answers"

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.dead_letter import letter_lines
 from penstock.cli.progress import bar
 from penstock.cli.session import operations, run
 from penstock.cli.task import LARGEST_ID, Limit, TaskId, Type
@@ -35,7 +36,7 @@ Code = Annotated[str | None, typer.Option("--code", help="Only this error code."
 Why = Annotated[Reason | None, typer.Option("--reason", help="Only those that died of this.")]
 Everything = Annotated[bool, typer.Option("--all", help="All dead letters there are now.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-AtMost = Annotated[int | None, typer.Option("--limit", min=1, help="Only so many, the oldest first.")]
+AtMost = Annotated[int | None, typer.Option("--limit", min=1, help="Only this many, the oldest first.")]
 ByFingerprint = Annotated[bool, typer.Option("--by-fingerprint", help="Count them by cause.")]
 
 LETTERS = ("task_id", "task_type", "died_at", "error_code", "error_message")
@@ -78,7 +79,7 @@ def show(task_id: TaskId, as_json: output.AsJson = False) -> None:
             return await calls.show_dead(task_id)
 
     found = run(call())
-    output.document(found) if as_json else output.facts(found)
+    output.document(found) if as_json else output.write("\n".join(letter_lines(found)))
 
 
 @group.command("replay")
@@ -111,7 +112,8 @@ def replay(
             return done
 
     replayed = run(call())
-    output.document({"replayed": replayed}) if as_json else output.write(f"Replayed {replayed} dead letters.")
+    said = f"Replayed {output.count(replayed, 'dead letter')}."
+    output.document({"replayed": replayed}) if as_json else output.write(said)
 
 
 @group.command("purge")
@@ -135,7 +137,8 @@ def purge(
             return await calls.purge_dead(meant)
 
     purged = run(call())
-    output.document({"purged": purged}) if as_json else output.write(f"Deleted {purged} dead letters.")
+    said = f"Deleted {output.count(purged, 'dead letter')}."
+    output.document({"purged": purged}) if as_json else output.write(said)
 
 
 def _chosen(
@@ -160,7 +163,7 @@ async def _agreed(
     if count == 0:
         raise TaskNotFound("no dead letter matches", "filter", "penstock dead list shows what there is")
     count = count if limit is None else min(count, limit)
-    question = f"{verb} {count} dead letter{'' if count == 1 else 's'}?"
+    question = f"{verb} {output.count(count, 'dead letter')}?"
     if yes:
         return count
     if quiet or not sys.stdin.isatty():

@@ -59,7 +59,9 @@ def show_result(result: DocumentsResult, *, as_json: bool) -> None:
         output.document(_document(result, counts))
         return
     rows = [
-        ("files", result.files, f"and {len(result.following.attachments)} attachments of mails"),
+        ("files", result.files, ""),
+        ("attachments", len(result.following.attachments), "found in mails, indexed like files"),
+        ("documents", total + len(result.following.under_way), "files and attachments"),
         ("indexed", counts[DocumentStatus.INDEXED], f"{_chunks(result):,} passages, by {result.embedder}"),
         (
             "failed",
@@ -68,7 +70,11 @@ def show_result(result: DocumentsResult, *, as_json: bool) -> None:
         ),
         ("lost", len(result.following.under_way), "neither indexed nor failed"),
         ("indexed twice", result.indexed_twice, "though one worker was killed"),
-        ("started anew", result.rescued, f"of {result.held_by_killed} documents the killed worker held"),
+        (
+            "started anew",
+            result.rescued,
+            f"of {output.count(result.held_by_killed, 'document')} the killed worker held",
+        ),
         ("seconds", result.seconds, f"{total / result.seconds:,.1f} documents/s"),
     ]
     output.write("")

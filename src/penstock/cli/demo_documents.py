@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
+from penstock.cli import output
 from penstock.cli.demo_answers import QUESTIONS, DocumentsResult, answer
 from penstock.cli.demo_folder import make_folder
 from penstock.cli.demo_ground import own_database, own_folder
@@ -92,7 +93,10 @@ async def _perform(stage: _Stage) -> DocumentsResult:
     await until_registered(stage.connection, stage.workers, stage.folder)
     first, second = stage.workers
     show.say(f"Two workers: processes {first.pid} and {second.pid}.")
-    show.say(f"{len(made)} files in {stage.folder / 'documents'}: PDF, DOCX, HTML, mail, scans, notes …")
+    show.say(
+        f"{output.count(len(made), 'file')} in {stage.folder / 'documents'}:"
+        " PDF, DOCX, HTML, mail, scans, notes …"
+    )
     started = monotonic()
     following = Following(stage.here.product.documents, stage.owner, DEFAULT)
     job = IngestJob(
@@ -132,7 +136,8 @@ async def _watch(stage: _Stage, following: Following, started: float) -> None:
         if not stage.killed and ended >= total * KILL_AT:
             stage.killed, stage.held = first.pid, await kill_worker(stage.connection, first)
             stage.show.say(
-                f"kill -9 {first.pid}: it held {stage.held} documents, {second.pid} takes them in seconds."
+                f"kill -9 {first.pid}: it held {output.count(stage.held, 'document')},"
+                f" {second.pid} takes them in seconds."
             )
         if not following.under_way and not changed and not await following.find_missed():
             return

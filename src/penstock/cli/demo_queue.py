@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 from penstock.app import Penstock
-from penstock.cli import demo_app
+from penstock.cli import demo_app, output
 from penstock.cli.demo_counts import Counts, count
 from penstock.cli.demo_ground import own_database, own_folder
 from penstock.cli.demo_show import Rate, Show, showing
@@ -62,7 +62,7 @@ async def _perform(stage: _Stage, tasks: int, seconds: float) -> Result:
             if not killed and counts.done >= tasks * KILL_AT:
                 killed, held = first.pid, await kill_worker(stage.connection, first)
                 stage.show.say(
-                    f"kill -9 {killed}: it held {held} tasks, which {second.pid} takes back in seconds."
+                    f"kill -9 {killed}: it held {output.count(held, 'task')}, which {second.pid} takes back."
                 )
             took = monotonic() - started
             if (enqueueing.done() and counts.drained) or took > GIVE_UP_SECONDS + seconds:

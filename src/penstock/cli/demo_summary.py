@@ -59,7 +59,11 @@ def show_result(result: Result, *, as_json: bool) -> None:
         ("dead", counts.dead, "out of attempts, kept whole, can be replayed"),
         ("lost", counts.lost, "neither done, dead nor waiting"),
         ("failed attempts", counts.failures, "retried by their policy"),
-        ("rescued", counts.rescued, f"of {result.held_by_killed} tasks the killed worker held"),
+        (
+            "rescued",
+            counts.rescued,
+            f"of {output.count(result.held_by_killed, 'task')} the killed worker held",
+        ),
         (
             "seconds",
             result.seconds,

@@ -27,9 +27,12 @@ from penstock.settings import Settings
 OLDEST_SERVER = 150_000
 NAME = "penstock doctor"
 
-Old = Annotated[float, typer.Option("--old-seconds", min=0, help="A ready task may wait so long.")]
+Old = Annotated[
+    float, typer.Option("--old-seconds", min=0, help="Warn when a ready task has waited longer than this.")
+]
 Pinned = Annotated[
-    float, typer.Option("--pinned-seconds", min=0, help="A transaction may stay open so long.")
+    float,
+    typer.Option("--pinned-seconds", min=0, help="Warn when a transaction has been open longer than this."),
 ]
 CompareBlobs = Annotated[
     bool, typer.Option("--blobs", help="List blobs unknown to the database, and missing ones.")
@@ -109,7 +112,7 @@ async def _migrations(addresses: Addresses) -> Check:
             await assert_migrated(connection)
         return Check("migrations", "ok", "current; functions are compared when PENSTOCK_ADMIN_URL is set")
     if found.pending:
-        return Check("migrations", "fail", f"{len(found.pending)} files are pending", remedy)
+        return Check("migrations", "fail", output.count(len(found.pending), "pending file"), remedy)
     return Check("migrations", "ok", f"version {found.database_version}")
 
 

@@ -1,14 +1,14 @@
-"""What doctor looks at for documents: the blob store, the vault's key, the model, vectors, OCR."""
+"""What doctor looks at for documents: the blob store, the vault's key, services, OCR."""
 
 from __future__ import annotations
 
 import asyncio
 
 from penstock.cli.checks import Check
+from penstock.cli.service_checks import check_services
 from penstock.db.doctor_queries import ServerFacts
 from penstock.errors import PenstockError
 from penstock.intake import Blobs
-from penstock.pipeline.embed.registry import known_models, make_embedder
 from penstock.pipeline.parse.tessdata import missing_languages
 from penstock.settings import Settings
 from penstock.vault import Vault
@@ -19,8 +19,7 @@ async def check_documents(facts: ServerFacts, settings: Settings) -> list[Check]
     return [
         await _blobs(settings),
         await asyncio.to_thread(_vault, settings),
-        _model(settings),
-        _vectors(facts, settings),
+        *await check_services(facts, settings),
         _ocr(settings),
     ]
 
@@ -43,24 +42,6 @@ def _vault(settings: Settings) -> Check:
     except PenstockError as error:
         return Check("vault", "fail", error.message, error.remedy)
     return Check("vault", "ok", "its key is there")
-
-
-def _model(settings: Settings) -> Check:
-    try:
-        make_embedder(settings.embedder, settings)
-    except PenstockError as error:
-        return Check("model", "fail", error.message, error.remedy)
-    ready = ", ".join(model.name for model in known_models(settings) if model.is_ready)
-    return Check("model", "ok", f"new projects get {settings.embedder}; ready are {ready}")
-
-
-def _vectors(facts: ServerFacts, settings: Settings) -> Check:
-    if settings.index == "qdrant":
-        return Check("vectors", "ok", f"in Qdrant at {settings.qdrant_url}")
-    if facts.vector_version is None:
-        remedy = "Install pgvector and run: create extension vector; or set PENSTOCK_INDEX=qdrant"
-        return Check("vectors", "fail", "this server has no pgvector", remedy)
-    return Check("vectors", "ok", f"pgvector {facts.vector_version}")
 
 
 def _ocr(settings: Settings) -> Check:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
+from penstock.cli import output
 from penstock.cli.failures import describe, warn
 from penstock.cli.following import Following
 from penstock.cli.ingest_files import File
@@ -121,9 +122,12 @@ class IngestJob:
         if following is None or not accepted:
             warn("Interrupted: nothing was taken in.")
             return
+        left = len(following.under_way)
         warn(
-            f"Interrupted: {accepted} of {len(self.files)} files are accepted; {len(following.under_way)} "
-            "documents stay in the queue for the next worker: penstock up, or penstock worker."
+            f"Interrupted: {accepted} of {output.count(len(self.files), 'file')}"
+            f" {'is' if accepted == 1 else 'are'} accepted;"
+            f" {output.count(left, 'document')} {'stays' if left == 1 else 'stay'} in the queue"
+            " for the next worker: penstock up, or penstock worker."
         )
 
 

@@ -38,6 +38,15 @@ class Summary:
         failed = any(each.status is DocumentStatus.FAILED for each in self.following.ended.values())
         return not failed and all(each.taken is not None for each in self.handed)
 
+    def total(self) -> str:
+        """What the statuses add up to: files, and the attachments found in them."""
+        attachments = len(self.rows()) - len(self.handed)
+        files = output.count(len(self.handed), "file")
+        if not attachments:
+            return files
+        every = output.count(len(self.rows()), "document")
+        return f"{every}: {files} and {output.count(attachments, 'attachment')} of mails"
+
     def rows(self) -> list[dict[str, object]]:
         """One row a file, then one an attachment."""
         ended = self.following.ended
@@ -87,6 +96,7 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
         output.document(
             {
                 "files": len(summary.handed),
+                "attachments": len(rows) - len(summary.handed),
                 "counts": {name: counts[name] for name in ORDER if counts[name]},
                 "seconds": round(summary.seconds, 3),
                 "documents": rows,
@@ -100,7 +110,7 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
             said = message if message.startswith(code) else f"{code}{message}"
             warn(f"{row['status']}  {escape(str(row['path']))}  {escape(said.rstrip(': '))}")
     output.table(("status", "documents"), [(name, counts[name]) for name in ORDER if counts[name]])
-    output.write(f"{len(summary.handed):,} files in {summary.seconds:,.1f} s.")
+    output.write(f"{summary.total()} in {summary.seconds:,.1f} s.")
     if not summary.waited and counts["queued"]:
         output.write(
             "They wait in the queue: penstock worker works on them, penstock document list shows them."

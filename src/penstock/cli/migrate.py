@@ -80,5 +80,5 @@ def _show_status(found: MigrationStatus, *, as_json: bool) -> None:
         )
     if found.pending:
         if not as_json:
-            warn(f"error: {len(found.pending)} files are pending. Run: penstock migrate.")
+            warn(f"error: {output.count(len(found.pending), 'pending file')}. Run: penstock migrate.")
         raise typer.Exit(Exit.UNREACHABLE)

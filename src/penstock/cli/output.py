@@ -49,6 +49,11 @@ def facts(pairs: Mapping[str, object]) -> None:
         write(f"{name.ljust(width)}  {escape(text)}")
 
 
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number and what it counts: 1 file, 2 files, 1,000 queries."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def cell(value: object) -> str:
     """One value as people read it."""
     match value:

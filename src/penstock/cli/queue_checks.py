@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from penstock.cli import output
 from penstock.cli.checks import Check
 from penstock.queue.operations import Operations
-from penstock.queue.operator_rows import DeadFilter
+from penstock.queue.operator_rows import DeadFilter, QueueStats
 
 SILENT_SECONDS = 30
+DOCUMENTS = "ingest-document"
+PRODUCT = (
+    *(DOCUMENTS, "reindex-project", "deliver-webhook", "tend-documents"),
+    *("processes", "email", "sms", "delete-document", "account-deletion"),
+)
+"""The queues that a worker without --app serves."""
 
 
 async def check_queues(calls: Operations, old_seconds: float) -> list[Check]:
@@ -23,22 +30,46 @@ async def _workers(calls: Operations) -> list[Check]:
     rows = await calls.workers()
     silent = [w for w in rows if w.lost_at is not None or w.silent_seconds > SILENT_SECONDS]
     alive = len(rows) - len(silent)
-    backlog = sum(queue.ready for queue in await calls.stats() if not queue.paused)
     checks = [
         Check(
             "workers",
             "warn",
-            f"worker {w.worker_id} ({w.worker_name}) is silent for {w.silent_seconds:,.0f} s"
-            f" with {w.leases} leases",
+            f"worker {w.worker_id} ({w.worker_name}) has been silent for {w.silent_seconds:,.0f} s"
+            f" with {output.count(w.leases, 'lease')}",
             "Nothing is lost: a live worker takes its leases back. Look at why it died",
         )
         for w in silent
         if w.leases or w.silent_seconds < 3_600
     ]
-    if not alive and backlog:
-        remedy = "Start one: penstock worker --app module:app"
-        return [*checks, Check("workers", "fail", f"{backlog} tasks are ready and no worker lives", remedy)]
-    return [*checks, Check("workers", "ok", f"{alive} alive")]
+    checks += [check for queue in await calls.stats() if (check := _unserved(queue)) is not None]
+    if not alive:
+        idle = (
+            "none is running; documents and tasks wait until you start one: penstock up, or penstock worker"
+        )
+        return checks or [Check("workers", "ok", idle)]
+    served = sorted({queue for w in rows if w not in silent for queue in w.queue_names})
+    documents = (
+        "" if DOCUMENTS in served else "; none works on documents, penstock worker starts one that does"
+    )
+    return [*checks, Check("workers", "ok", f"{output.count(alive, 'worker')} alive{documents}")]
+
+
+def _unserved(queue: QueueStats) -> Check | None:
+    """Work that nobody takes up. Tasks with keys, as documents are, wait until a worker admits them."""
+    waiting = queue.ready + queue.waiting
+    if queue.paused or queue.workers or not waiting:
+        return None
+    what = output.count(waiting, "document" if queue.queue == DOCUMENTS else "task")
+    certain = queue.ready or queue.queue == DOCUMENTS
+    return Check(
+        "workers",
+        "fail" if certain else "warn",
+        f"{what} of the queue {queue.queue} {'waits' if waiting == 1 else 'wait'}"
+        f"{'' if certain else ', perhaps for a later time,'} and no worker serves that queue",
+        "Start one: penstock up, or penstock worker"
+        if queue.queue in PRODUCT
+        else f"Start one with the app of its tasks: penstock worker --app MODULE:APP --queue {queue.queue}",
+    )
 
 
 async def _queues(calls: Operations, old_seconds: float) -> list[Check]:
@@ -47,16 +78,19 @@ async def _queues(calls: Operations, old_seconds: float) -> list[Check]:
     for queue in rows:
         age = queue.oldest_ready_seconds or 0.0
         if queue.paused and queue.ready:
-            message = f"{queue.queue} is paused with {queue.ready} tasks ready"
+            message = f"{queue.queue} is paused with {output.count(queue.ready, 'ready task')}"
             checks.append(Check("queues", "warn", message, f"penstock queue resume {queue.queue}"))
         elif age > old_seconds:
             message = (
-                f"the oldest ready task of {queue.queue} waits for {age:,.0f} s behind {queue.ready} tasks"
+                f"the oldest of {output.count(queue.ready, 'ready task')} in {queue.queue} has waited"
+                f" for {age:,.0f} s"
             )
             remedy = f"More workers or concurrency, or a wider limit: penstock queue limits {queue.queue}"
             checks.append(Check("queues", "warn", message, remedy))
     ready = sum(queue.ready for queue in rows)
-    return checks or [Check("queues", "ok", f"{len(rows)} queues, {ready} tasks ready")]
+    return checks or [
+        Check("queues", "ok", f"{output.count(len(rows), 'queue')}, {output.count(ready, 'ready task')}")
+    ]
 
 
 async def _dead_letters(calls: Operations) -> list[Check]:
@@ -68,7 +102,7 @@ async def _dead_letters(calls: Operations) -> list[Check]:
             "dead letters",
             "warn",
             f"{c.letters} of {c.task_type}: {c.error_code}: {c.error_message[:120]}",
-            f"Mend the cause, then: penstock dead replay --fingerprint {c.fingerprint}",
+            f"Fix the cause, then: penstock dead replay --fingerprint {c.fingerprint}",
         )
         for c in causes
     ]
@@ -77,7 +111,7 @@ async def _dead_letters(calls: Operations) -> list[Check]:
 async def _promises(calls: Operations) -> list[Check]:
     remedy = "Keep a backup (penstock db backup) and report it: this must not happen"
     broken = [
-        Check("promises", "fail", f"{row.promise}: broken {row.broken} times", remedy)
+        Check("promises", "fail", f"{row.promise}: broken {output.count(row.broken, 'time')}", remedy)
         for row in await calls.audit_invariants()
     ]
     return broken or [Check("promises", "ok", "all hold on the data there is")]

@@ -108,7 +108,7 @@ async def _ended(deletions: AccountDeletions, account_id: TenantId) -> Deletion:
     with stage_bar(quiet=False) as draw:
         while (found := await deletions.of(account_id)).status == "running":
             most = max(most, found.files_left)
-            draw(most - found.files_left, most, f"{found.files_left:,} files left")
+            draw(most - found.files_left, most, f"{output.count(found.files_left, 'file')} left")
             await asyncio.sleep(LOOK_SECONDS)
     return found
 

@@ -81,7 +81,7 @@ class FromEnvironment:
 
     def __init__(self, **values: object) -> None:
         env_file = values.pop("_env_file", ".env")
-        given = {**_variables(self.prefix, env_file), **values}
+        given = {**variables(self.prefix, env_file), **values}
         self._fill({name: value for name, value in given.items() if name in self.model_fields})
 
     @classmethod
@@ -153,7 +153,7 @@ def _checks(cls: type) -> tuple[dict[str, Any], dict[str, Any], list[Any]]:
     return before, after, whole
 
 
-def _variables(prefix: str, env_file: object) -> dict[str, str]:
+def variables(prefix: str, env_file: object) -> dict[str, str]:
     """Fields that are set outside; an empty variable counts as unset, and the environment overrides .env."""
     found: dict[str, str | None] = {}
     if env_file is not None and os.path.isfile(str(env_file)):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from penstock.environment import Field, FromEnvironment, field_validator, model_validator
+from penstock.environment import Field, FromEnvironment, field_validator, model_validator, variables
 from penstock.errors import SettingInvalid
 
 PREFIX = "PENSTOCK_"
@@ -202,7 +201,7 @@ def _variable(field: str) -> str:
     return PREFIX + field.upper()
 
 
-OTHER_NAMES = frozenset({"PENSTOCK_CHAOS_LONG"})
+OTHER_NAMES = frozenset({"chaos_long"})
 """Variables that are not settings of the product but are read somewhere."""
 
 _told: set[str] = set()
@@ -213,23 +212,13 @@ def unknown_variables() -> dict[str, str | None]:
 
     Each is told once per process.
     """
+    unknown = sorted(
+        variables(PREFIX, ".env").keys() - Settings.model_fields.keys() - OTHER_NAMES - _told,
+    )
+    if not unknown:
+        return {}
     from difflib import get_close_matches
 
-    known = {_variable(name) for name in Settings.model_fields} | OTHER_NAMES
-    given = {name.upper(): name for name in (*os.environ, *_dotenv_names())}
-    unknown = sorted(
-        name for upper, name in given.items() if upper.startswith(PREFIX) and upper not in known | _told
-    )
-    _told.update(name.upper() for name in unknown)
-    fields = {name.removeprefix(PREFIX): name for name in known - OTHER_NAMES}
-    nearest = (get_close_matches(name.upper().removeprefix(PREFIX), fields, 1, 0.6) for name in unknown)
-    return {name: fields[found[0]] if found else None for name, found in zip(unknown, nearest, strict=True)}
-
-
-def _dotenv_names() -> list[str]:
-    file = Path(str(Settings.model_config["env_file"]))
-    if not file.is_file():
-        return []
-    from dotenv import dotenv_values
-
-    return list(dotenv_values(file, interpolate=False))
+    _told.update(unknown)
+    nearest = {name: get_close_matches(name, Settings.model_fields, 1, 0.6) for name in unknown}
+    return {_variable(name): _variable(found[0]) if found else None for name, found in nearest.items()}

@@ -42,6 +42,7 @@ async def test_a_small_document_starts_within_a_second_beside_eight_slow_ones_of
             assert (await slow.settled(first.document_id)).status == "indexed"
             for number in range(8):
                 await slow.hand_in(slow_page(number), f"slow-{number}.html")
+            assert slow.product._desk is not None
             children = slow.product._desk.sandbox
 
             async def at_work() -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from penstock.cli import output
 from penstock.cli.checks import Check
+from penstock.product import queues
 from penstock.queue.operations import Operations
 from penstock.queue.operator_rows import DeadFilter, QueueStats
 
 SILENT_SECONDS = 30
-DOCUMENTS = "ingest-document"
 PRODUCT = (
-    *(DOCUMENTS, "reindex-project", "deliver-webhook", "tend-documents"),
-    *("processes", "email", "sms", "delete-document", "account-deletion"),
+    *(queues.INGEST, queues.REINDEX, queues.DELIVER, queues.TEND),
+    *(queues.SUPERVISE, queues.EMAIL, queues.SMS, queues.DELETE, queues.DELETE_ACCOUNT),
 )
 """The queues that a worker without --app serves."""
 
@@ -49,7 +49,7 @@ async def _workers(calls: Operations) -> list[Check]:
         return checks or [Check("workers", "ok", idle)]
     served = sorted({queue for w in rows if w not in silent for queue in w.queue_names})
     documents = (
-        "" if DOCUMENTS in served else "; none works on documents, penstock worker starts one that does"
+        "" if queues.INGEST in served else "; none works on documents, penstock worker starts one that does"
     )
     return [*checks, Check("workers", "ok", f"{output.count(alive, 'worker')} alive{documents}")]
 
@@ -59,8 +59,8 @@ def _unserved(queue: QueueStats) -> Check | None:
     waiting = queue.ready + queue.waiting
     if queue.paused or queue.workers or not waiting:
         return None
-    what = output.count(waiting, "document" if queue.queue == DOCUMENTS else "task")
-    certain = queue.ready or queue.queue == DOCUMENTS
+    what = output.count(waiting, "document" if queue.queue == queues.INGEST else "task")
+    certain = queue.ready or queue.queue == queues.INGEST
     return Check(
         "workers",
         "fail" if certain else "warn",

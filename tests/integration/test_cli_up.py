@@ -89,7 +89,7 @@ async def test_one_command_serves_documents_and_a_killed_process_comes_back(alon
 
 
 async def test_an_api_or_a_worker_that_does_not_answer_is_replaced(alone: CommandLine) -> None:
-    impatient = alone.with_variables(PENSTOCK_STALL_SECONDS="2")
+    impatient = alone.with_variables(PENSTOCK_STALL_SECONDS="4")
     with impatient.running("up", "--port", "0", "--json") as child:
         first = heard(child)
         api = process_of(child, "api")

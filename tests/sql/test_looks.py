@@ -61,7 +61,7 @@ async def test_explain_tells_when_a_waiting_task_is_due(database: Database) -> N
         (reason,) = await rows(queue.runtime, "explain", task)
         assert reason["reason"] == "not_due"
         assert "in 00:01:30" in reason["explanation"]
-        assert "failed 1 times" in reason["explanation"]
+        assert "failed once" in reason["explanation"]
         await queue.clock.advance(seconds=90)
         assert await queue.reasons(task) == ["admission"]
 

@@ -91,7 +91,7 @@ def backup(target: Target, force: Force = False, as_json: output.AsJson = False)
     if as_json:
         output.document({"file": str(target.absolute()), "bytes": size})
     else:
-        output.write(f"{target}: {size:,} bytes")
+        output.write(f"{target}: {output.count(size, 'byte')}")
 
 
 @group.command("restore")

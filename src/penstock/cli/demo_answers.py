@@ -62,7 +62,11 @@ def show_result(result: DocumentsResult, *, as_json: bool) -> None:
         ("files", result.files, ""),
         ("attachments", len(result.following.attachments), "found in mails, indexed like files"),
         ("documents", total + len(result.following.under_way), "files and attachments"),
-        ("indexed", counts[DocumentStatus.INDEXED], f"{_chunks(result):,} passages, by {result.embedder}"),
+        (
+            "indexed",
+            counts[DocumentStatus.INDEXED],
+            f"{output.count(_chunks(result), 'passage')}, by {result.embedder}",
+        ),
         (
             "failed",
             counts[DocumentStatus.FAILED],

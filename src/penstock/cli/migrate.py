@@ -57,7 +57,7 @@ def _show_report(report: MigrationReport, *, as_json: bool) -> None:
     for path in report.migrations:
         output.write(f"applied {path}")
     if report.objects:
-        output.write(f"applied {len(report.objects)} functions, views and grants")
+        output.write(f"applied {output.count(len(report.objects), 'file')} of functions, views and grants")
     for path in report.dropped:
         output.write(f"dropped {path}")
     output.write(f"The database is at version {report.version}{'' if report.changed else '; nothing to do'}.")

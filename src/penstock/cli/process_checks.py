@@ -38,7 +38,7 @@ def _check(ailing: AilingProcess) -> Check | None:
             return Check(
                 "processes",
                 "warn",
-                f"{ailing.roots} of {ailing.process} are open and overdue with no supervisor to come, such"
-                f" as {ailing.example}",
+                f"{ailing.roots} of {ailing.process} {'is' if ailing.roots == 1 else 'are'} open and overdue"
+                f" with no supervisor to come, such as {ailing.example}",
                 "A worker wakes them within minutes: start one, or see its log for duties that fail",
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from penstock.cli import output
 from penstock.cli.checks import Check, Status
 from penstock.db.doctor_queries import ServerFacts
 from penstock.queue.operations import Operations
@@ -57,7 +58,7 @@ def _pin(pin: HorizonPin, now: datetime) -> str:
     since = "" if age is None else f" for {age:,.0f} s"
     pid = "" if pin.pid is None else f" pid {pin.pid}"
     what = f"{pin.kind}{pid} ({pin.who.strip()})"
-    return f"{what} pins the xmin horizon{since}, {pin.age_xids} transactions: {pin.doing}"
+    return f"{what} pins the xmin horizon{since}, {output.count(pin.age_xids, 'transaction')}: {pin.doing}"
 
 
 def _unpin(pin: HorizonPin) -> str:

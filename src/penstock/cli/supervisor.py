@@ -58,6 +58,8 @@ class Supervisor:
     """
 
     silent_seconds: float
+    grace_seconds: float = 0.0
+    """How long a child that was told to stop may be silent beyond that."""
     until_done: bool = False
     in_order: bool = False
     restarted: Callable[[Child, int], None] | None = None
@@ -150,6 +152,8 @@ class Supervisor:
             return
         answers.forget()
         silent = await watch(answers, self.silent_seconds)
+        if self._stopping.is_set():  # an API that answers its last requests does not take new ones
+            await asyncio.sleep(self.grace_seconds)
         log.error("child_process_silent", process=child.name, pid=process.pid, seconds=round(silent, 1))
         with suppress(ProcessLookupError):
             process.send_signal(signal.SIGABRT)

@@ -93,7 +93,10 @@ async def _keep(settings: Settings, commands: list[list[str]], told: Path, *, as
             for words in commands
         ]
         silent_seconds = silent_after(settings.stall_seconds)
-        return await Supervisor(silent_seconds, in_order=True, restarted=announced.restarted).run(children)
+        supervisor = Supervisor(
+            silent_seconds, settings.grace_seconds, in_order=True, restarted=announced.restarted
+        )
+        return await supervisor.run(children)
 
 
 def _unheard(_: str) -> None:

@@ -129,7 +129,9 @@ def _supervise(processes: int, settings: Settings, *, until_empty: bool) -> tupl
             words += ["--metrics-port", str(settings.metrics_port + number)]
         return Child(f"worker-{number}", words, heard)
 
-    supervisor = Supervisor(silent_after(settings.stall_seconds), until_done=until_empty)
+    supervisor = Supervisor(
+        silent_after(settings.stall_seconds), settings.grace_seconds, until_done=until_empty
+    )
     done = asyncio.run(supervisor.run([child(number) for number in range(processes)]))
     return done, closed
 

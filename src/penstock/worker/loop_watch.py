@@ -12,7 +12,7 @@ from types import FrameType
 
 LOOP_FRAMES = 30
 OTHER_FRAMES = 10
-DEBUGGERS = ("bdb", "pdb", "pydevd", "_pydevd_bundle", "_pydevd_frame_eval", "debugpy", "IPython")
+DEBUGGERS = ("bdb", "pdb", "pydevd", "_pydevd_bundle", "_pydevd_frame_eval", "debugpy")
 
 
 class LoopWatch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -18,10 +19,12 @@ def prepare() -> None:
 
 
 def postpone(seconds: float) -> None:
-    """End the process after this much processor time, unless called again first; 0 calls it off.
+    """End the process after about this much processor time, unless called again first; 0 calls it off.
 
     Processor time, not time of day: a process that is frozen uses none. A regular expression that never
     finishes (the usual case) uses nothing else.
     """
+    # All threads' time counts, so that native code on many cores must not use it up between two calls.
+    enough = max(seconds + MARGIN_SECONDS, 3.0 * (os.cpu_count() or 1))
     with suppress(AttributeError, OSError):
-        signal.setitimer(signal.ITIMER_PROF, seconds + MARGIN_SECONDS if seconds else 0.0)
+        signal.setitimer(signal.ITIMER_PROF, enough if seconds else 0.0)

@@ -79,7 +79,7 @@ begin
   if v_state = 'waiting' then
     return query
     select 'not_due', format('It is due at %s, in %s.', w.due_at, date_trunc('second', w.due_at - v_now))
-      || case when w.attempt > 0 then format(' It failed %s times.', w.attempt) else '' end,
+      || case when w.attempt > 0 then format(' It failed %s.', case when w.attempt = 1 then 'once' else w.attempt || ' times' end) else '' end,
       format('penstock task retry %s runs it at once.', _task_id)
     from queues.waiting w where w.task_id = _task_id and w.due_at > v_now;
     return query

@@ -169,6 +169,13 @@ class AnswerRefused(Refused):
     default_remedy = "Mend the function; the processes guide says what it answers"
 
 
+class QuotaExceeded(Refused):
+    """The tenant's quota of documents, stored bytes or keys is used up; `field` names which."""
+
+    sqlstate = "PS020"
+    default_remedy = "Delete some, or raise the quota: penstock tenant set SLUG"
+
+
 REFUSALS: dict[str, type[Refused]] = {
     state: refusal for refusal in Refused.__subclasses__() if (state := refusal.sqlstate) is not None
 }

@@ -76,6 +76,12 @@ class Settings(FromEnvironment):
     """What one tenant may ask of one API process; a tenant may have its own figure."""
     max_upload_bytes: Annotated[int, Field(ge=1, le=5_000_000_000)] = 104_857_600
     """The largest document; a tenant may have its own figure."""
+    max_documents: Annotated[int, Field(ge=0)] = 0
+    """Documents a tenant may have, 0 for no quota; a tenant may have its own figure."""
+    max_stored_bytes: Annotated[int, Field(ge=0)] = 0
+    """Bytes the documents of a tenant may have together, 0 for no quota; a tenant may have its own figure."""
+    max_keys: Annotated[int, Field(ge=0)] = 0
+    """API keys a tenant may have, 0 for no quota; a tenant may have its own figure."""
 
     blob_url: Annotated[str | None, Field(default=None, repr=False)]
     """file:///…, s3://bucket/prefix, gs://…, az://…; unset: the folder blobs under the data directory."""
@@ -153,6 +159,11 @@ class Settings(FromEnvironment):
     completed_retention_days: Days = 7
     dead_retention_days: Days = 90
     payload_limit_bytes: Annotated[int, Field(ge=1_024, le=16_777_216)] = 1_048_576
+
+    @property
+    def quotas(self) -> dict[str, int]:
+        """The quotas of a tenant that has no figures of its own; 0 for none."""
+        return {name: getattr(self, name) for name in ("max_documents", "max_stored_bytes", "max_keys")}
 
     @field_validator("log_level", mode="before")
     @classmethod

@@ -144,6 +144,10 @@ async def test_a_file_that_cannot_be_removed_ends_it_with_its_name_and_a_new_req
         assert any(str(file_id) in deletion.error for file_id in stuck), deletion.error
         told = await seen(works, "select error_message from accounts.account_deletion_task_failed")
         assert told == deletion.error
+        assert requested.receipt_token is not None
+        outside = (await works.product.deletions.find(requested.receipt_token)).error or ""
+        assert "could not be deleted" in outside
+        assert not any(inside in outside for inside in ("/", str(tmp_path), *map(str, files))), outside
         assert await flags(works) == ["deleted"]
         await eventually(lambda: works.value("select count(*) = 0 from internal.open_root"))
 

@@ -7,6 +7,9 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
+from penstock.errors import InvalidArgument
 from tests.integration.api_house import assert_problem, form, house
 from tests.plugins.database import Database
 
@@ -74,6 +77,59 @@ async def test_json_that_makes_no_sense_is_refused_by_name(database: Database, t
         kind = {"Content-Type": "application/json"}
         for body, status, field in BAD_BODIES:
             assert_problem(await client.post("/v1/projects", content=body, headers=kind), status, field)
+
+
+NO_TEXTS: list[object] = [None, "", 3, [], {}]
+NO_COUNTS: list[object] = ["many", -1, [], 1e9]
+BAD_CHANGES: list[tuple[str, object]] = [
+    *((field, wrong) for field in ("name", "text_config", "chunk_strategy") for wrong in NO_TEXTS),
+    *((field, wrong) for field in ("chunk_tokens", "chunk_overlap") for wrong in NO_COUNTS),
+    ("embedder", "minilm"),
+    ("slug", "other"),
+]
+
+
+async def test_a_change_of_a_project_to_nothing_is_refused_by_name(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client() as client:
+        for field, value in BAD_CHANGES:
+            assert_problem(await client.patch("/v1/projects/default", json={field: value}), 422, field)
+        for field in ("name", "text_config", "chunk_strategy"):
+            with pytest.raises(InvalidArgument) as refused:
+                await there.product.accounts.set_project(there.tenant.tenant_id, "default", **{field: None})
+            assert refused.value.field == field
+        with pytest.raises(InvalidArgument, match="no field 'embedder'"):
+            await there.product.accounts.set_project(there.tenant.tenant_id, "default", embedder="minilm")
+        with pytest.raises(InvalidArgument, match="name must be"):
+            await there.product.accounts.set_tenant(there.tenant.tenant_id, name=None)
+        answer = await client.patch("/v1/projects/default", json={"chunk_tokens": 64, "chunk_overlap": None})
+        assert answer.status_code == 200
+        answer = await client.patch("/v1/projects/default", json={"chunk_tokens": None})
+        assert (answer.status_code, answer.json()["chunk_tokens"]) == (200, None)
+
+
+async def test_null_and_wrong_types_in_any_field_of_any_body_are_no_fault_of_ours(
+    database: Database, tmp_path: Path
+) -> None:
+    async with house(database, tmp_path) as there, there.client() as client:
+        described = (await client.get("/openapi.json")).json()
+        schemas, tried = described["components"]["schemas"], 0
+        for path, operations in described["paths"].items():
+            for verb, operation in operations.items():
+                content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+                if content is None or "/internal/" in path:
+                    continue
+                schema = content["schema"]
+                ref = schema.get("$ref") or next(each["$ref"] for each in schema["anyOf"] if "$ref" in each)
+                for field in schemas[ref.rpartition("/")[2]]["properties"]:
+                    for value in (None, "", "x", 0, -1, 2**70, 1.5, True, [], [None], {}, {"a": None}):
+                        answer = await client.request(
+                            verb, path.replace("{slug}", "default"), json={field: value}
+                        )
+                        assert answer.status_code < 500, (verb, path, field, value, answer.text)
+                        tried += 1
+        assert tried > 200
 
 
 async def test_what_http_itself_refuses_is_a_problem_too(database: Database, tmp_path: Path) -> None:

@@ -85,6 +85,38 @@ async def test_no_function_is_open_to_everybody(database: Database) -> None:
         ) == []  # fmt: skip
 
 
+async def test_operators_may_ask_how_every_process_is(database: Database) -> None:
+    """The looks a process is made with, found in the catalogue, so that a new process is found too."""
+    async with database.connect("admin") as admin:
+        looks = await admin.fetch(
+            """
+            select f.name, p.oid is not null as is_there,
+              has_function_privilege('service_role', p.oid, 'execute') as operator,
+              has_function_privilege('penstock_api', p.oid, 'execute') as api
+            from internal.process x
+            cross join lateral (
+              select split_part(x.process, '.', 1) as schema, split_part(x.process, '.', 2) as name) n
+            cross join lateral unnest(array[
+              format('%s.is_%s_stuck', n.schema, n.name),
+              format('%s.has_%s_succeeded_attempt', n.schema, n.name),
+              format('%s.count_%s_attempts', n.schema, n.name),
+              format('%s.count_%s_failed_attempts', n.schema, n.name)]) f (name)
+            left join pg_proc p on p.oid = to_regproc(f.name)
+            """
+        )
+        every = await admin.fetch(
+            """
+            select p.oid::regproc::text as name from pg_proc p
+            join internal.process x on p.pronamespace = split_part(x.process, '.', 1)::regnamespace
+            where p.proname ~ ('^(is|has|count)_' || split_part(x.process, '.', 2) || '_')
+            """
+        )
+    assert len(looks) >= 20
+    assert [look["name"] for look in looks if not look["is_there"] or not look["operator"]] == []
+    assert [look["name"] for look in looks if look["api"]] == []
+    assert {row["name"] for row in every} == {look["name"] for look in looks}
+
+
 async def test_no_function_has_an_overload(database: Database) -> None:
     async with database.connect("admin") as admin:
         assert await admin.fetch(

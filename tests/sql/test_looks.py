@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -243,6 +244,27 @@ async def test_who_pins_the_horizon_can_be_seen(database: Database) -> None:
                         pins = {row["pid"]: row for row in await rows(queue.operator, "horizon_pins")}
                 assert pins[pid]["kind"] == "session"
                 assert "forgotten" in pins[pid]["who"]
+
+
+async def test_who_works_in_another_database_is_not_shown(database: Database) -> None:
+    async with calls(database) as queue:
+        parts = urlsplit(database.admin_url)
+        elsewhere = await asyncpg.connect(parts._replace(path="/postgres").geturl())
+        async with database.connect("admin", name="here") as reader:
+            try:
+                await elsewhere.execute(
+                    "begin isolation level repeatable read; select 'other people''s text'"
+                )
+                stranger = await elsewhere.fetchval("select pg_backend_pid()")
+                async with reader.transaction(isolation="repeatable_read"):
+                    ours = await reader.fetchval("select pg_backend_pid()")
+                    pins: set[int] = set()
+                    async with asyncio.timeout(10):
+                        while ours not in pins:  # the other began before, so it is past its second too
+                            pins = {row["pid"] for row in await rows(queue.operator, "horizon_pins")}
+                    assert stranger not in pins
+            finally:
+                await elsewhere.close()
 
 
 async def test_the_audit_of_invariants_sees_a_task_in_two_places(database: Database) -> None:

@@ -35,6 +35,31 @@ def test_a_tenant_may_use_its_burst_and_then_waits_for_the_next_place() -> None:
     assert limit.take("a", 6).retry_after > 0
 
 
+@pytest.mark.parametrize("raised", [120, 6_000, 1_000_000])
+def test_a_raised_limit_takes_effect_with_the_next_request(raised: int) -> None:
+    clock = Clock()
+    limit = RateLimit(clock)
+    while not limit.take("a", 1).retry_after:
+        pass
+    assert limit.take("a", 1).retry_after > 50
+    allowance = limit.take("a", raised)
+    assert allowance.retry_after == 0
+    assert allowance.remaining >= burst_of(raised) - 3
+
+
+def test_a_lowered_limit_keeps_what_was_used_and_never_more_than_its_burst() -> None:
+    clock = Clock()
+    limit = RateLimit(clock)
+    for _ in range(500):
+        limit.take("a", 6_000)
+    refused = limit.take("a", 6)
+    assert 0 < refused.retry_after <= 10
+    clock.now += 10
+    assert limit.take("a", 6).retry_after == 0
+    assert limit.take("a", 6).retry_after > 0
+    assert limit.take("a", 6_000).retry_after == 0, "raised again"
+
+
 def test_one_tenant_does_not_spend_anothers_allowance() -> None:
     limit = RateLimit(Clock())
     while not limit.take("a", 60).retry_after:

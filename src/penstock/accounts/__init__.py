@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from penstock.accounts.accounts import Accounts
     from penstock.accounts.completion_webhook import CompletionWebhook, CompletionWebhooks
     from penstock.accounts.deletions import AccountDeletions
+    from penstock.accounts.holdings import Holding, Holdings
     from penstock.accounts.replies import KeptReplies, Reply
     from penstock.accounts.rows import (
         ApiKey,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         DeletionRequested,
         NewKey,
         Project,
+        ProjectDeleted,
         Scope,
         Tenant,
         Usage,
@@ -30,9 +32,12 @@ __all__ = [
     "CompletionWebhooks",
     "Deletion",
     "DeletionRequested",
+    "Holding",
+    "Holdings",
     "KeptReplies",
     "NewKey",
     "Project",
+    "ProjectDeleted",
     "Reply",
     "Scope",
     "Tenant",
@@ -45,6 +50,7 @@ __getattr__, __dir__ = lazy(
         "accounts": ["Accounts"],
         "completion_webhook": ["CompletionWebhook", "CompletionWebhooks"],
         "deletions": ["AccountDeletions"],
+        "holdings": ["Holding", "Holdings"],
         "replies": ["KeptReplies", "Reply"],
         "rows": [
             "ApiKey",
@@ -53,6 +59,7 @@ __getattr__, __dir__ = lazy(
             "DeletionRequested",
             "NewKey",
             "Project",
+            "ProjectDeleted",
             "Scope",
             "Tenant",
             "Usage",

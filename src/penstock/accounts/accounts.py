@@ -5,11 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from penstock.accounts.rows import SCOPES, ApiKey, Caller, NewKey, Project, Scope, Tenant, Usage
+from penstock.accounts.holdings import Holding, Holdings
+from penstock.accounts.rows import (
+    SCOPES,
+    ApiKey,
+    Caller,
+    NewKey,
+    Project,
+    ProjectDeleted,
+    Scope,
+    Tenant,
+    Usage,
+)
 from penstock.db.tenancy import TenantPool
 from penstock.errors import InvalidArgument, KeyRefused, TenantClosed
 from penstock.model import KeyId, ProjectId, TenantId, uuid7
@@ -20,11 +31,20 @@ STRATEGIES = ("structure", "paragraph", "sentence", "fixed")
 
 
 class Accounts:
-    """`tenants` connects as whoever may do this: operators make tenants, the API does the rest."""
+    """`tenants` connects as whoever may do this: operators make tenants, the API does the rest.
 
-    def __init__(self, tenants: TenantPool, settings: Settings) -> None:
+    `check_embedder` raises for an embedder that a new project could not use.
+    """
+
+    def __init__(
+        self,
+        tenants: TenantPool,
+        settings: Settings,
+        check_embedder: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._tenants = tenants
         self._settings = settings
+        self._check_embedder = check_embedder
 
     async def create_tenant(
         self,
@@ -34,11 +54,15 @@ class Accounts:
         max_upload_bytes: int | None = None,
         requests_per_minute: int | None = None,
         monthly_token_budget: int | None = None,
+        max_documents: int | None = None,
+        max_stored_bytes: int | None = None,
+        max_keys: int | None = None,
     ) -> Tenant:
-        """A tenant with a project `default`; only operators may."""
+        """A tenant with a project `default`; only operators may. A quota of 0 is none, None the settings'."""
+        self._check_embedder(self._settings.embedder)
         async with self._tenants.everyone() as conn:
             row = await conn.fetchval(
-                "select keeping.create_tenant($1, $2, $3, $4, $5, $6, $7, $8)",
+                "select keeping.create_tenant($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                 uuid7(),
                 uuid7(),
                 slug,
@@ -47,13 +71,16 @@ class Accounts:
                 max_upload_bytes,
                 requests_per_minute,
                 monthly_token_budget,
+                max_documents,
+                max_stored_bytes,
+                max_keys,
             )
         return Tenant.model_validate_json(row)
 
     async def list_tenants(self) -> list[Tenant]:
         async with self._tenants.everyone() as conn:
             rows = await conn.fetch("select keeping.list_tenants()")
-        return [Tenant.model_validate_json(row[0]) for row in rows]
+        return [self._with_limits(Tenant.model_validate_json(row[0])) for row in rows]
 
     async def find_tenant(self, slug: str) -> Tenant:
         async with self._tenants.everyone() as conn:
@@ -61,7 +88,13 @@ class Accounts:
 
     async def show_tenant(self, tenant_id: TenantId) -> Tenant:
         async with self._tenants.transaction(tenant_id) as conn:
-            return Tenant.model_validate_json(await conn.fetchval("select accounts.show_tenant()"))
+            shown = Tenant.model_validate_json(await conn.fetchval("select accounts.show_tenant()"))
+        return self._with_limits(shown)
+
+    async def holdings(self, tenant_id: TenantId) -> Holdings:
+        """What the tenant has of what quotas count, and its limits."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            return Holdings.model_validate_json(await conn.fetchval("select accounts.show_holdings()"))
 
     async def set_tenant(self, tenant_id: TenantId, **changes: Any) -> Tenant:
         """Change limits, budget, name or webhook; None takes a limit away."""
@@ -130,6 +163,7 @@ class Accounts:
         chunk_overlap: int | None = None,
     ) -> Project:
         check_chunking(chunk_strategy, chunk_tokens, chunk_overlap)
+        self._check_embedder(embedder or self._settings.embedder)
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval(
                 "select accounts.create_project($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -167,6 +201,33 @@ class Accounts:
                 "select accounts.set_project($1, $2)", str(project), json.dumps(changes)
             )
         return Project.model_validate_json(row)
+
+    async def delete_project(
+        self, tenant_id: TenantId, project: str | ProjectId, *, confirm: str
+    ) -> ProjectDeleted:
+        """Delete a project with all its documents; `confirm` is its slug."""
+        found = await self.show_project(tenant_id, project)
+        if confirm != found.slug:
+            count = sum(found.documents.values())
+            raise InvalidArgument(
+                f"deleting the project {found.slug!r} deletes its {count} documents and cannot be undone",
+                "confirm",
+                f"Confirm it with the project's slug: {found.slug}",
+            )
+        async with self._tenants.transaction(tenant_id) as conn:
+            row = await conn.fetchval("select accounts.delete_project($1)", str(found.project_id))
+        return ProjectDeleted.model_validate_json(row)
+
+    def _with_limits(self, tenant: Tenant) -> Tenant:
+        """The tenant with the limits that hold for it where it has none of its own."""
+        if tenant.holdings is None:
+            return tenant
+        limits = {}
+        for name, holding in tenant.holdings:
+            own = getattr(tenant, f"max_{name}")
+            limit = self._settings.quotas[f"max_{name}"] if own is None else own
+            limits[name] = Holding(used=holding.used, limit=limit or None)
+        return tenant.model_copy(update={"holdings": Holdings(**limits)})
 
     async def usage(self, tenant_id: TenantId, month: date | None = None) -> list[Usage]:
         """What embedding cost in a month, by model; this month if none is given."""

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from penstock.accounts.holdings import Holdings
 from penstock.model import KeyId, ProjectId, TenantId
 
 Scope: TypeAlias = Literal["documents:read", "documents:write", "search", "projects:write", "admin"]
@@ -30,8 +31,13 @@ class Tenant(Row):
     max_upload_bytes: int | None
     requests_per_minute: int | None
     monthly_token_budget: int | None
+    max_documents: int | None = None
+    max_stored_bytes: int | None = None
+    max_keys: int | None = None
     webhook_url: str | None
     created_at: datetime
+    holdings: Holdings | None = None
+    """What it has of what quotas count; not told where only its limits were asked for."""
 
 
 class Project(Row):
@@ -49,6 +55,16 @@ class Project(Row):
     """How many documents it has in each status."""
     left_behind: int
     """Documents the last switch of the embedder could not embed; they are found by their words only."""
+
+
+class ProjectDeleted(Row):
+    """A project is gone, with this many documents; `left` of them are deleted by the task."""
+
+    project_id: ProjectId
+    slug: str
+    documents: int
+    left: int
+    task_id: int | None
 
 
 class ApiKey(Row):

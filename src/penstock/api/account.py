@@ -1,4 +1,4 @@
-"""A tenant's own affairs: its keys, its usage, where it is told of finished documents, its webhook source."""
+"""A tenant's own affairs: its keys, its usage and quotas, and where it is told of finished documents."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from penstock.accounts import ApiKey, Caller, Scope, Usage
+from penstock.accounts import ApiKey, Holdings, Scope, Usage
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import product_of
 from penstock.api.json_values import Body, Text
 from penstock.api.parameters import Admin, Reader
 from penstock.api.shown_once import SecretNote, ShownOnce
-from penstock.errors import Conflict, InvalidArgument, NotFound
-from penstock.intake.webhook_sources import WebhookSecret
+from penstock.errors import InvalidArgument
 from penstock.model import KeyId
 
 router = APIRouter(route_class=GuardedRoute, tags=["Account"], prefix="/v1")
@@ -41,11 +40,12 @@ class Keys(BaseModel):
 
 
 class MonthlyUsage(BaseModel):
-    """What embedding cost in a month, by model; `reused` texts cost nothing."""
+    """What embedding cost in a month, by model; `reused` texts cost nothing. `quotas` are as of now."""
 
     model_config = ConfigDict(frozen=True)
 
     items: list[Usage]
+    quotas: Holdings
 
 
 class WebhookWanted(Body):
@@ -59,19 +59,6 @@ class WebhookSet(BaseModel):
     url: str | None
     secret: ShownOnce
     secret_note: SecretNote = None
-
-
-class SourceWanted(Body):
-    project: Annotated[Text, Field(min_length=1, max_length=63)] = "default"
-
-
-class SourceSecret(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    source_id: UUID
-    secret: ShownOnce
-    secret_note: SecretNote = None
-    path: str
 
 
 @router.post("/keys", status_code=201, operation_id="createKey")
@@ -101,9 +88,10 @@ async def usage(
     caller: Reader,
     month: Annotated[str | None, Query(description="Such as 2026-04; this month without it.")] = None,
 ) -> MonthlyUsage:
-    """Show what embedding cost this tenant."""
-    items = await product_of(request).accounts.usage(caller.tenant_id, _first_day(month))
-    return MonthlyUsage(items=items)
+    """Show what embedding cost this tenant, what it stores, and its quotas."""
+    accounts = product_of(request).accounts
+    items = await accounts.usage(caller.tenant_id, _first_day(month))
+    return MonthlyUsage(items=items, quotas=await accounts.holdings(caller.tenant_id))
 
 
 @router.put("/webhook", operation_id="setCompletionWebhook")
@@ -111,35 +99,6 @@ async def set_completion_webhook(request: Request, caller: Admin, body: WebhookW
     """Say where to tell of finished documents; its secret is shown this once. No address: nobody is told."""
     put = await product_of(request).completion_webhooks.put(caller.tenant_id, body.url, body.secret)
     return WebhookSet(url=put.url, secret=put.secret)
-
-
-@router.post("/sources/webhook", status_code=201, operation_id="createWebhookSource")
-async def create_webhook_source(
-    request: Request, caller: Admin, body: SourceWanted | None = None
-) -> SourceSecret:
-    """Make the tenant's webhook, to which others send documents; its secret is shown this once."""
-    webhooks = product_of(request).webhooks
-    try:
-        await webhooks.find(caller.tenant_id)
-    except NotFound:
-        made = await webhooks.rotate(caller.tenant_id, (body or SourceWanted()).project)
-    else:
-        raise Conflict(
-            "the tenant has a webhook already", "source", "Rotate it: POST /v1/sources/webhook/rotate"
-        )
-    return _told(caller, made)
-
-
-@router.post("/sources/webhook/rotate", operation_id="rotateWebhookSource")
-async def rotate_webhook_source(request: Request, caller: Admin) -> SourceSecret:
-    """Give the webhook a new secret; the one before stays good until the next rotation."""
-    webhooks = product_of(request).webhooks
-    source = await webhooks.find(caller.tenant_id)
-    return _told(caller, await webhooks.rotate(caller.tenant_id, source.project_id))
-
-
-def _told(caller: Caller, made: WebhookSecret) -> SourceSecret:
-    return SourceSecret(source_id=made.source_id, secret=made.secret, path=f"/webhook/{caller.tenant_slug}")
 
 
 def _first_day(month: str | None) -> date | None:

@@ -16,6 +16,7 @@ KINDS: Final[dict[str, tuple[int, str]]] = {
     "bad-request": (400, "The request cannot be read"),
     "unauthorized": (401, "No valid API key"),
     "forbidden": (403, "The key lacks the scope"),
+    "quota-exceeded": (403, "The tenant's quota is used up"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Method not allowed"),
     "not-acceptable": (406, "Not acceptable"),

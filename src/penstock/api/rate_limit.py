@@ -36,23 +36,31 @@ def burst_of(per_minute: int) -> int:
 
 
 class RateLimit:
-    """One number for each tenant: when its allowance will be full again."""
+    """For each tenant: when its allowance will be full again, and the limit that was reckoned with.
+
+    A limit that changes takes effect with the next request: what was used is kept as a number of requests.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._full_at: dict[Hashable, float] = {}
+        self._full_at: dict[Hashable, tuple[float, int]] = {}
 
     def take(self, who: Hashable, per_minute: int) -> Allowance:
         """Count one request; a refused one is not counted."""
         now = self._clock()
         step, burst = 60.0 / per_minute, burst_of(per_minute)
-        full_at = max(self._full_at.get(who, now), now)
+        full_at, reckoned = self._full_at.get(who, (now, per_minute))
+        if reckoned != per_minute:
+            used = (full_at - now) * reckoned / 60.0
+            full_at = now + min(used, burst) * step
+            self._full_at[who] = (full_at, per_minute)
+        full_at = max(full_at, now)
         room = burst * step - (full_at - now)
         if room < step * 0.999_999:  # rounding must not cost a caller its last request
             return Allowance(per_minute, 0, full_at - now, step - room)
         if len(self._full_at) >= _KEPT:
             self._forget(now)
-        self._full_at[who] = full_at + step
+        self._full_at[who] = (full_at + step, per_minute)
         return Allowance(per_minute, int(room / step - 0.999_999), full_at + step - now)
 
     def wait(self, who: Hashable, per_minute: int) -> float:
@@ -63,7 +71,7 @@ class RateLimit:
 
     def _forget(self, now: float) -> None:
         """Who is back at a full allowance needs no number; if nobody is, the fullest half goes."""
-        self._full_at = {who: at for who, at in self._full_at.items() if at > now}
+        self._full_at = {who: at for who, at in self._full_at.items() if at[0] > now}
         if len(self._full_at) >= _KEPT:
             kept = sorted(self._full_at.items(), key=lambda pair: pair[1])[_KEPT // 2 :]
             self._full_at = dict(kept)

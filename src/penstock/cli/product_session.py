@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -99,7 +99,7 @@ async def _open(services: Services, addresses: Addresses) -> None:
 async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[Accounts]:
     """The accounts as an operator; no connection is made before the first call."""
     async with operator_pool(addresses, settings) as pool:
-        yield Accounts(pool, settings)
+        yield Accounts(pool, settings, _embedder_check(settings))
 
 
 @asynccontextmanager
@@ -109,6 +109,7 @@ async def operator_pool(addresses: Addresses, settings: Settings) -> AsyncIterat
         application_name="penstock cli",
         size=2,
         statement_cache=settings.statement_cache,
+        quotas=settings.quotas,
     )
     try:
         yield pool
@@ -131,7 +132,7 @@ async def accounts_of_operators(*, create: bool = False) -> AsyncIterator[Accoun
     """Only the accounts, for commands that need no documents; `create` as in `stay`."""
     settings = Settings()
     async with as_operator(settings, create=create) as (_, pool):
-        yield Accounts(pool, settings)
+        yield Accounts(pool, settings, _embedder_check(settings))
 
 
 @asynccontextmanager
@@ -145,6 +146,15 @@ async def as_operator(
                 await prepare(addresses)
             async with operator_pool(addresses, settings) as pool:
                 yield addresses, pool
+
+
+def _embedder_check(settings: Settings) -> Callable[[str], None]:
+    def check(name: str) -> None:
+        from penstock.pipeline.embed.registry import check_configured
+
+        check_configured(name, settings)
+
+    return check
 
 
 async def made_tenant(accounts: Accounts, slug: str) -> Tenant:

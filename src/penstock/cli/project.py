@@ -1,12 +1,13 @@
-"""`penstock project`: make, list and change projects, and index one again."""
+"""`penstock project`: make, list, change and delete projects, and index one again."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from penstock.accounts import Project
+from penstock.accounts import Project, ProjectDeleted
 from penstock.cli import output
 from penstock.cli.product_session import DEFAULT, TenantSlug, stay
 from penstock.cli.reindexing import Reindex, reindex
@@ -65,8 +66,6 @@ def create(
 
     async def call() -> Project:
         async with stay(create=True) as here:
-            if embedder is not None:
-                await here.product.embedders.embedder(embedder)  # refuses one that is not ready
             return await here.product.accounts.create_project(
                 await here.tenant(tenant, create=True),
                 slug,
@@ -155,6 +154,41 @@ def reindex_project(
             return await reindex(here, owner, slug, embedder, wait=wait, quiet=as_json)
 
     show_reindex(run(call()), as_json=as_json)
+
+
+@group.command("delete")
+def delete_project(
+    slug: Slug,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    tenant: TenantSlug = DEFAULT,
+    as_json: output.AsJson = False,
+) -> None:
+    """Delete a project with all its documents; it names how many and asks first."""
+
+    async def look() -> Project:
+        async with stay() as here:
+            return await here.product.accounts.show_project(await here.tenant(tenant), slug)
+
+    async def call() -> ProjectDeleted:
+        async with stay() as here:
+            owner = await here.tenant(tenant)
+            await here.declare()
+            return await here.product.accounts.delete_project(owner, slug, confirm=found.slug)
+
+    found = run(look())
+    count = sum(found.documents.values())
+    told = f"project {found.slug!r} with {count} document{'' if count == 1 else 's'}"
+    if not yes:
+        if as_json or not sys.stdin.isatty():
+            raise typer.BadParameter(f"this deletes {told} and asks first", param_hint="--yes")
+        typer.confirm(f"Delete {told}? This cannot be undone.", abort=True)
+    gone = run(call())
+    if as_json:
+        output.document(gone.model_dump(mode="json"))
+    elif gone.left:
+        output.write(f"Deleted {told}; task {gone.task_id} removes the last {gone.left}.")
+    else:
+        output.write(f"Deleted {told}.")
 
 
 async def _estimate(slug: str, embedder: str | None, tenant: str) -> Estimate:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.accounts import CompletionWebhook, Tenant
+from penstock.accounts import CompletionWebhook, Holding, Tenant
 from penstock.cli import output
 from penstock.cli.failures import warn
 from penstock.cli.product_session import accounts_of_operators, stay
@@ -32,6 +32,28 @@ Budget = Annotated[
         "--monthly-token-budget", metavar="N|none", help="Tokens embedded a month; what is over waits."
     ),
 ]
+MaxDocuments = Annotated[
+    str | None,
+    typer.Option(
+        "--max-documents",
+        metavar="N|none",
+        help="Documents it may have; 0: no quota, none: as the settings say.",
+    ),
+]
+MaxStoredBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--max-stored-bytes",
+        metavar="N|none",
+        help="Bytes its documents may have together; 0: no quota, none: as the settings say.",
+    ),
+]
+MaxKeys = Annotated[
+    str | None,
+    typer.Option(
+        "--max-keys", metavar="N|none", help="API keys it may have; 0: no quota, none: as the settings say."
+    ),
+]
 WebhookUrl = Annotated[str, typer.Argument(metavar="URL|none")]
 
 LISTED = (
@@ -52,6 +74,9 @@ def create(
     max_upload_bytes: Bytes = None,
     requests_per_minute: Requests = None,
     monthly_token_budget: Budget = None,
+    max_documents: MaxDocuments = None,
+    max_stored_bytes: MaxStoredBytes = None,
+    max_keys: MaxKeys = None,
     as_json: output.AsJson = False,
 ) -> None:
     """Make a tenant with a project "default"; penstock tenant key create SLUG then makes its key."""
@@ -64,6 +89,9 @@ def create(
                 max_upload_bytes=_number("--max-upload-bytes", max_upload_bytes),
                 requests_per_minute=_number("--requests-per-minute", requests_per_minute),
                 monthly_token_budget=_number("--monthly-token-budget", monthly_token_budget),
+                max_documents=_number("--max-documents", max_documents, least=0),
+                max_stored_bytes=_number("--max-stored-bytes", max_stored_bytes, least=0),
+                max_keys=_number("--max-keys", max_keys, least=0),
             )
 
     _show(run(call()), as_json=as_json)
@@ -80,8 +108,27 @@ def list_tenants(as_json: output.AsJson = False) -> None:
     rows = run(call())
     if as_json:
         output.document({"tenants": [row.model_dump(mode="json") for row in rows]})
-    else:
-        output.records(LISTED, rows, empty="No tenants: penstock tenant create SLUG makes one.")
+        return
+    table = [
+        [
+            *(getattr(row, name) for name in LISTED),
+            *(_held(holding) for _, holding in row.holdings or ()),
+        ]
+        for row in rows
+    ]
+    empty = "No tenants: penstock tenant create SLUG makes one."
+    output.table((*LISTED, "documents", "stored_bytes", "keys"), table, empty=empty)
+
+
+@group.command("show")
+def show_tenant(slug: Slug, as_json: output.AsJson = False) -> None:
+    """One tenant: its limits, and what it has of what quotas count."""
+
+    async def call() -> Tenant:
+        async with accounts_of_operators() as accounts:
+            return await accounts.show_tenant((await accounts.find_tenant(slug)).tenant_id)
+
+    _show(run(call()), as_json=as_json)
 
 
 @group.command("set")
@@ -91,17 +138,23 @@ def set_tenant(
     max_upload_bytes: Bytes = None,
     requests_per_minute: Requests = None,
     monthly_token_budget: Budget = None,
+    max_documents: MaxDocuments = None,
+    max_stored_bytes: MaxStoredBytes = None,
+    max_keys: MaxKeys = None,
     as_json: output.AsJson = False,
 ) -> None:
     """Change what is named; none takes a limit away, and the rest stays."""
     given: dict[str, str | int | None] = {} if name is None else {"name": name}
-    for field, text in (
-        ("max_upload_bytes", max_upload_bytes),
-        ("requests_per_minute", requests_per_minute),
-        ("monthly_token_budget", monthly_token_budget),
+    for field, text, least in (
+        ("max_upload_bytes", max_upload_bytes, 1),
+        ("requests_per_minute", requests_per_minute, 1),
+        ("monthly_token_budget", monthly_token_budget, 1),
+        ("max_documents", max_documents, 0),
+        ("max_stored_bytes", max_stored_bytes, 0),
+        ("max_keys", max_keys, 0),
     ):
         if text is not None:
-            given[field] = _number(f"--{field.replace('_', '-')}", text)
+            given[field] = _number(f"--{field.replace('_', '-')}", text, least=least)
     if not given:
         raise typer.BadParameter("name what to change", param_hint="--name, --max-upload-bytes, …")
 
@@ -131,14 +184,22 @@ def webhook(slug: Slug, url: WebhookUrl, as_json: output.AsJson = False) -> None
         warn(f"What goes to {put.url} is signed with it. Keep it: it is shown only this once.")
 
 
-def _number(option: str, text: str | None) -> int | None:
+def _number(option: str, text: str | None, *, least: int = 1) -> int | None:
     if text is None or text == "none":
         return None
-    if not text.isdecimal() or not 1 <= int(text) <= 2**62:
-        raise typer.BadParameter(f"{text!r} is neither a number from 1 on nor none", param_hint=option)
+    if not text.isdecimal() or not least <= int(text) <= 2**62:
+        raise typer.BadParameter(f"{text!r} must be a number, {least} or more, or 'none'", param_hint=option)
     return int(text)
 
 
+def _held(holding: Holding) -> str:
+    return f"{holding.used:,}" if holding.limit is None else f"{holding.used:,} of {holding.limit:,}"
+
+
 def _show(tenant: Tenant, *, as_json: bool) -> None:
-    found = tenant.model_dump(mode="json")
-    output.document(found) if as_json else output.facts(found)
+    if as_json:
+        output.document(tenant.model_dump(mode="json"))
+        return
+    found = tenant.model_dump(mode="json", exclude={"holdings"})
+    held = {} if tenant.holdings is None else {name: _held(holding) for name, holding in tenant.holdings}
+    output.facts(found | held)

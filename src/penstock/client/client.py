@@ -18,10 +18,15 @@ from penstock.client.results import (
     Document,
     Estimate,
     Event,
+    Ingestion,
     Page,
     Project,
+    ProjectDeleted,
     Queued,
+    Source,
+    SourceSecret,
     Uploaded,
+    Usage,
 )
 from penstock.client.search_results import SearchAnswer
 
@@ -130,6 +135,11 @@ class Client:
         )
         return Document.model_validate(answer)
 
+    async def ingestion(self, ingestion_id: _Id) -> Ingestion:
+        """Where one request to process a document stands."""
+        answer = await self._connection.call("GET", f"/v1/ingestions/{_in_path(ingestion_id)}")
+        return Ingestion.model_validate(answer)
+
     async def wait(self, document_id: _Id, seconds: float = 300.0) -> Document:
         """The document once it is settled; TimeoutError when that takes longer."""
         deadline = time.monotonic() + seconds
@@ -219,6 +229,41 @@ class Client:
             asked["embedder"] = embedder
         answer = await self._connection.call("POST", f"/v1/projects/{_in_path(slug)}/reindex", json=asked)
         return Estimate.model_validate(answer)
+
+    async def delete_project(self, slug: str, *, confirm: str) -> ProjectDeleted:
+        """Delete a project with all its documents; `confirm` is its slug again."""
+        answer = await self._connection.call(
+            "DELETE", f"/v1/projects/{_in_path(slug)}", params={"confirm": confirm}
+        )
+        return ProjectDeleted.model_validate(answer)
+
+    async def usage(self, month: str | None = None) -> Usage:
+        """What embedding cost in a month, such as 2026-04, what is stored now, and the quotas."""
+        return Usage.model_validate(await self._connection.call("GET", "/v1/usage", params={"month": month}))
+
+    async def sources(self) -> list[Source]:
+        answer = await self._connection.call("GET", "/v1/sources")
+        return [Source.model_validate(row) for row in answer["items"]]
+
+    async def create_webhook_source(self, project: str = "default") -> SourceSecret:
+        """Make the tenant's webhook; keep the secret, it is shown once."""
+        answer = await self._connection.call("POST", "/v1/sources/webhook", json={"project": project})
+        return SourceSecret.model_validate(answer)
+
+    async def rotate_webhook_source(self) -> SourceSecret:
+        """Give the webhook a new secret; the one before stays good until the next rotation."""
+        return SourceSecret.model_validate(await self._connection.call("POST", "/v1/sources/webhook/rotate"))
+
+    async def pause_source(self, source_id: _Id) -> None:
+        """Refuse its deliveries until it is resumed."""
+        await self._connection.call("POST", f"/v1/sources/{_in_path(source_id)}/pause")
+
+    async def resume_source(self, source_id: _Id) -> None:
+        await self._connection.call("POST", f"/v1/sources/{_in_path(source_id)}/resume")
+
+    async def remove_source(self, source_id: _Id) -> None:
+        """Remove a source and its secrets; its documents stay."""
+        await self._connection.call("DELETE", f"/v1/sources/{_in_path(source_id)}")
 
     async def delete_tenant(self, confirm: str) -> DeletionRequested:
         """Delete the tenant of this key; `confirm` is its slug. Keep the token: its keys open nothing now."""

@@ -76,6 +76,23 @@ class Uploaded(Result):
     document: Document | None = None
 
 
+class Ingestion(Result):
+    """One request to process a document."""
+
+    ingestion_id: UUID
+    document_id: UUID
+    source_id: UUID | None = None
+    uploaded_by: str | None = None
+    source_metadata: dict[str, Any] = {}
+    status: IngestionStatus
+    skip_reason: str | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    created: bool
+    created_at: datetime
+    finished_at: datetime | None = None
+
+
 class Chunk(Result):
     ordinal: int
     text: str
@@ -116,6 +133,58 @@ class Project(Result):
     created_at: datetime
     documents: dict[str, int] = {}
     left_behind: int = 0
+
+
+class ProjectDeleted(Result):
+    """A project is gone, with this many documents; `left` of them are deleted in the background."""
+
+    project_id: UUID
+    slug: str
+    documents: int
+    left: int
+    task_id: int | None = None
+
+
+class Source(Result):
+    """Where documents come from; a `paused` one takes nothing in."""
+
+    source_id: UUID
+    kind: str
+    name: str
+    project: str
+    status: str
+    status_message: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class SourceSecret(Result):
+    """A webhook and the secret that signs its deliveries, shown once."""
+
+    source_id: UUID
+    secret: str | None = Field(default=None, repr=False)
+    path: str
+
+
+class Quota(Result):
+    used: int
+    limit: int | None = None
+    """None: no quota."""
+
+
+class ModelUsage(Result):
+    model: str
+    tokens: int
+    calls: int
+    texts: int
+    reused: int
+
+
+class Usage(Result):
+    """What embedding cost in a month, by model, and what is held of documents, stored_bytes and keys."""
+
+    items: tuple[ModelUsage, ...]
+    quotas: dict[str, Quota] = {}
 
 
 class Estimate(Result):

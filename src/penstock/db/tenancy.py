@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Self
 
@@ -17,13 +17,27 @@ SET_TENANT_LIGHTLY = SET_TENANT + ", set_config('synchronous_commit', 'off', tru
 class TenantPool:
     """Connections of one login; the tenant is set for a transaction, never for a session."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, quotas: Mapping[str, int] | None = None) -> None:
         self._pool = pool
+        limits = "".join(
+            f", set_config('penstock.{name}', '{limit:d}', true)"
+            for name, limit in (quotas or {}).items()
+            if limit > 0
+        )
+        self._set_tenant = SET_TENANT + limits
+        self._set_tenant_lightly = SET_TENANT_LIGHTLY + limits
 
     @classmethod
     async def open(
-        cls, url: str, *, application_name: str, size: int = 10, statement_cache: int = 100
+        cls,
+        url: str,
+        *,
+        application_name: str,
+        size: int = 10,
+        statement_cache: int = 100,
+        quotas: Mapping[str, int] | None = None,
     ) -> Self:
+        """`quotas`: those of a tenant without figures of its own; SQL reads them in each transaction."""
         return cls(
             await create_pool(
                 url,
@@ -32,7 +46,8 @@ class TenantPool:
                 max_size=size,
                 tidy=False,  # every setting is a transaction's own, so there is nothing to reset
                 statement_cache_size=statement_cache,
-            )
+            ),
+            quotas,
         )
 
     @property
@@ -52,7 +67,9 @@ class TenantPool:
         async with self._pool.acquire() as connection:
             with translated():
                 async with connection.transaction():
-                    await connection.execute(SET_TENANT if durable else SET_TENANT_LIGHTLY, str(tenant_id))
+                    await connection.execute(
+                        self._set_tenant if durable else self._set_tenant_lightly, str(tenant_id)
+                    )
                     yield connection
 
     @asynccontextmanager

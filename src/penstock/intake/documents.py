@@ -38,9 +38,14 @@ ENDED = frozenset({DocumentStatus.INDEXED, DocumentStatus.SKIPPED, DocumentStatu
 
 
 class Documents:
-    def __init__(self, tenants: TenantPool, blobs: Blobs) -> None:
+    """`check_embedder` raises for an embedder that a project could not be switched to."""
+
+    def __init__(
+        self, tenants: TenantPool, blobs: Blobs, check_embedder: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._tenants = tenants
         self._blobs = blobs
+        self._check_embedder = check_embedder
 
     async def list(
         self,
@@ -146,6 +151,8 @@ class Documents:
         self, tenant_id: TenantId, project: str | ProjectId, *, embedder: str | None = None
     ) -> TaskId:
         """Index a project again; with another embedder, beside the live one until all documents are ready."""
+        if embedder is not None:
+            self._check_embedder(embedder)
         return TaskId(
             int(await self._value(tenant_id, "select ingest.start_reindex($1, $2)", str(project), embedder))
         )

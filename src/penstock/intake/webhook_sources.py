@@ -1,15 +1,17 @@
-"""The tenant's own webhook: signed deliveries come in, secrets rotate, replays are refused."""
+"""The tenant's webhook: verified deliveries come in, secrets rotate; sources are paused and removed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncIterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from pydantic import BaseModel, ConfigDict
+
 from penstock.db.tenancy import TenantPool
-from penstock.errors import NotFound
+from penstock.errors import Conflict, NotFound
 from penstock.intake.intake import Intake
 from penstock.intake.rows import Taken
 from penstock.intake.spool import Spooled
@@ -35,6 +37,21 @@ class WebhookSource:
     secrets: tuple[str, ...]
 
 
+class Source(BaseModel):
+    """A source as people see it; `paused` ones take nothing in."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source_id: SourceId
+    kind: str
+    name: str
+    project: str
+    status: str
+    status_message: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
 class WebhookSources:
     def __init__(self, tenants: TenantPool, intake: Intake, secrets: Secrets) -> None:
         self._tenants = tenants
@@ -55,16 +72,51 @@ class WebhookSources:
                 await self._secrets.drop(conn, UUID(dropped))
         return WebhookSecret(SourceId(UUID(source["source_id"])), secret)
 
+    async def list(self, tenant_id: TenantId) -> Sequence[Source]:
+        """The tenant's sources, the oldest first."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            rows = await conn.fetch("select ingest.list_sources()")
+        return [Source.model_validate_json(row[0]) for row in rows]
+
+    async def pause(self, tenant_id: TenantId, source_id: SourceId) -> None:
+        """From now on its deliveries are refused, as those of a webhook that does not exist."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute("select ingest.pause_source($1, true)", source_id)
+
+    async def resume(self, tenant_id: TenantId, source_id: SourceId) -> None:
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute("select ingest.pause_source($1, false)", source_id)
+
+    async def remove(self, tenant_id: TenantId, source_id: SourceId) -> None:
+        """Remove it for good, with its secrets; the documents that came by it stay."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            for secret_id in await conn.fetchval("select ingest.remove_source($1)", source_id):
+                await self._secrets.drop(conn, secret_id)
+
+    async def create(self, tenant_id: TenantId, project: str | ProjectId = "default") -> WebhookSecret:
+        """Make the webhook; Conflict when there is one."""
+        if any(source.kind == "webhook" for source in await self.list(tenant_id)):
+            raise Conflict(
+                "the tenant has a webhook already",
+                "source",
+                "Rotate its secret: POST /v1/sources/webhook/rotate, or penstock source rotate",
+            )
+        return await self.rotate(tenant_id, project)
+
+    async def renew(self, tenant_id: TenantId) -> WebhookSecret:
+        """Give the webhook there is a new secret, also while it is paused; NotFound when there is none."""
+        for source in await self.list(tenant_id):
+            if source.kind == "webhook":
+                return await self.rotate(tenant_id, source.project)
+        raise _no_webhook()
+
     async def find(self, tenant_id: TenantId) -> WebhookSource:
+        """The webhook that takes deliveries; one that is paused is not found either."""
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval("select ingest.webhook_source()")
-            if row is None:
-                raise NotFound(
-                    "this tenant has no webhook",
-                    "tenant",
-                    "Make one: POST /v1/sources/webhook with an admin key",
-                )
-            source = json.loads(row)
+            source = None if row is None else json.loads(row)
+            if source is None or source["status"] == "paused":
+                raise _no_webhook()
             secrets = [
                 (await self._secrets.get(conn, tenant_id, UUID(secret_id))).decode()
                 for secret_id in source["secret_ids"]
@@ -104,3 +156,9 @@ class WebhookSources:
             replay=(source.source_id, message.replay_key),
             max_bytes=max_bytes,
         )
+
+
+def _no_webhook() -> NotFound:
+    return NotFound(
+        "this tenant has no webhook", "tenant", "Make one: POST /v1/sources/webhook with an admin key"
+    )

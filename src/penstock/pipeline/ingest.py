@@ -18,6 +18,7 @@ from penstock.errors import (
     LeaseLost,
     NotFound,
     PenstockError,
+    QuotaExceeded,
 )
 from penstock.model import Chunk, Embedder, Parsed, Snooze, TenantId
 from penstock.observe import get_logger
@@ -40,7 +41,7 @@ FAIL = "select ingest.fail_run($1, $2, $3, $4, $5, $6, $7)"
 SKIP = "select ingest.skip_run($1, $2, $3)"
 WAIT = "select ingest.note_wait($1, $2, $3, $4, $5, $6)"
 
-FINAL = (DocumentRejected, EmbedderRefused, InvalidArgument)
+FINAL = (DocumentRejected, EmbedderRefused, InvalidArgument, QuotaExceeded)
 """What another attempt would not mend."""
 
 

@@ -11,6 +11,7 @@ from penstock.app import Penstock
 from penstock.model import Attachment, DocumentId, Exponential, NoRetry, ProjectId, Snooze, TenantId
 from penstock.pipeline.delivering import Delivering, DeliverWebhook
 from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument
+from penstock.pipeline.project_deletion import DeleteProject, ProjectDeletion
 from penstock.pipeline.reindexing import Reindexing, ReindexProject
 from penstock.pipeline.tending import TendDocuments, Tending
 from penstock.pipeline.version import CODE_VERSION
@@ -69,6 +70,10 @@ class Product(Services):
         async def reindex(payload: ReindexProject, ctx: Context) -> Snooze | None:
             return await self._reindexing(payload, ctx)
 
+        @task("delete-project", queue=REINDEX, max_attempts=20, retry=backoff, on_duplicate="coalesce")
+        async def delete_project(payload: DeleteProject, ctx: Context) -> None:
+            await self._project_deletion(payload, ctx)
+
         @task(DELIVER, queue=DELIVER, max_attempts=8, retry=Exponential(base=5, factor=4))
         async def deliver(payload: DeliverWebhook, ctx: Context) -> None:
             await self._delivering(payload, ctx)
@@ -95,6 +100,7 @@ class Product(Services):
         self.processes.open(self.tenants, self.blobs, self.index, self.http)
         self._opened.push_async_callback(self.processes.close)
         self._reindexing = Reindexing(self.tenants, CODE_VERSION)
+        self._project_deletion = ProjectDeletion(self.tenants)
         self._delivering = Delivering(self.tenants, self.secrets, self.http)
 
     def worker(self, *, name: str | None = None, metrics: Metrics | None = None) -> Worker:

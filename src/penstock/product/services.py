@@ -38,6 +38,7 @@ class Services:
             application_name="penstock documents",
             size=max(settings.pool_size, settings.ingest_concurrency + 5),
             statement_cache=settings.statement_cache,
+            quotas=settings.quotas,
         )
         self._opened.push_async_callback(self.tenants.close)
 
@@ -48,7 +49,12 @@ class Services:
     def accounts(self) -> Accounts:
         from penstock.accounts import Accounts
 
-        return Accounts(self.tenants, self.settings)
+        return Accounts(self.tenants, self.settings, self._check_embedder)
+
+    def _check_embedder(self, name: str) -> None:
+        from penstock.pipeline.embed.registry import check_configured
+
+        check_configured(name, self.settings)
 
     @cached_property
     def deletions(self) -> AccountDeletions:
@@ -87,7 +93,7 @@ class Services:
     def documents(self) -> Documents:
         from penstock.intake import Documents
 
-        return Documents(self.tenants, self.blobs)
+        return Documents(self.tenants, self.blobs, self._check_embedder)
 
     @cached_property
     def webhooks(self) -> WebhookSources:

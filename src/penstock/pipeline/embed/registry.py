@@ -42,8 +42,29 @@ def make_embedder(name: str, settings: Settings, *, gives_way: bool = False) -> 
             return local.minilm(settings, gives_way=gives_way)
     if name.partition(":")[0] in VENDORS:
         return make_remote(name, settings)
+    raise _unknown(name, settings)
+
+
+def check_configured(name: str, settings: Settings) -> None:
+    """Raise InvalidArgument, saying what to do, for an embedder that this installation cannot use as it is.
+
+    Nothing is called: one that is down for a moment may still be chosen.
+    """
+    if LOCAL_NAMES.get(name) == "wordllama":
+        return
+    vendor = LOCAL_NAMES.get(name) or name.partition(":")[0]
+    for info in known_models(settings):
+        if info.name.partition(":")[0] == vendor:
+            if not info.is_ready:
+                missing = "not configured" if info.is_remote else "not installed"
+                raise InvalidArgument(f"the embedder {name!r} is {missing}", "embedder", info.remedy or "")
+            return
+    raise _unknown(name, settings)
+
+
+def _unknown(name: str, settings: Settings) -> InvalidArgument:
     names = ", ".join(info.name for info in known_models(settings))
-    raise InvalidArgument(f"there is no embedder {name!r}", "embedder", f"Use one of {names}")
+    return InvalidArgument(f"there is no embedder {name!r}", "embedder", f"Use one of {names}")
 
 
 def known_models(settings: Settings) -> list[ModelInfo]:

@@ -18,18 +18,19 @@ do $$
 declare
   v_reads text[] := array[
     'accounts.show_tenant', 'accounts.list_keys', 'accounts.list_projects', 'accounts.show_project',
-    'accounts.usage_of_month', 'accounts.budget_left', 'ingest.show_document', 'ingest.list_documents',
+    'accounts.usage_of_month', 'accounts.budget_left', 'accounts.show_holdings', 'ingest.list_sources', 'ingest.show_document', 'ingest.list_documents',
     'ingest.list_events', 'ingest.list_ingestions', 'ingest.show_ingestion', 'ingest.content_of',
     'ingest.explain_document', 'ingest.list_chunks', 'ingest.estimate', 'ingest.webhook_source'];
   v_writes text[] := array[
     'accounts.set_tenant', 'accounts.create_key', 'accounts.revoke_key', 'accounts.create_project',
-    'accounts.set_project', 'accounts.begin_reply', 'accounts.keep_reply', 'ingest.take_in', 'ingest.put_content',
+    'accounts.set_project', 'accounts.delete_project', 'ingest.pause_source', 'ingest.remove_source',
+    'accounts.note_usage', 'accounts.begin_reply', 'accounts.keep_reply', 'ingest.take_in', 'ingest.put_content',
     'ingest.retry_document', 'ingest.reindex_document', 'ingest.delete_document', 'ingest.start_reindex',
     'ingest.put_webhook_source', 'ingest.note_webhook', 'vault.put_secret', 'vault.get_secret', 'vault.drop_secret',
     'files.record_intents', 'keeping.find_key', 'keeping.find_tenant'];
   v_works text[] := array[
     'ingest.begin_run', 'ingest.start_embedding', 'ingest.finish_run', 'ingest.fail_run', 'ingest.skip_run',
-    'ingest.note_wait', 'ingest.delivery_of',
+    'ingest.note_wait', 'ingest.delivery_of', 'ingest.delete_batch',
     'ingest.reindex_batch', 'ingest.stage_batch', 'ingest.flip_embedder', 'accounts.note_usage',
     'keeping.settle_documents', 'keeping.abandon_intents', 'keeping.forget_intents', 'keeping.forget_old',
     'vault.get_secret'];

@@ -8,3 +8,7 @@ select internal.register_process('files.file_deletion', 'file_delete', '{
 grant usage on schema files to penstock_api, worker_service_user, service_role, penstock_keeper;
 grant execute on function files.kickoff_file_deletion to worker_service_user, service_role, penstock_keeper;
 grant select on files.file_metadata, files.file_deletion_task_succeeded, files.file_deletion_task_failed to service_role;
+grant execute on function
+  files.is_file_deletion_stuck, files.has_file_deletion_succeeded_attempt, files.count_file_deletion_attempts,
+  files.count_file_deletion_failed_attempts
+  to service_role;

@@ -8,3 +8,7 @@ select internal.register_process('comms.send_sms', 'sms', '{
 grant usage on schema comms to penstock_api, worker_service_user, service_role, penstock_keeper;
 grant execute on function comms.kickoff_send_sms, comms.create_sms_message, comms.show_send_sms
   to penstock_api, worker_service_user, service_role;
+grant execute on function
+  comms.is_send_sms_stuck, comms.has_send_sms_succeeded_attempt, comms.count_send_sms_attempts,
+  comms.count_send_sms_failed_attempts
+  to service_role;

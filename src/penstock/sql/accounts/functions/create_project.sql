@@ -24,7 +24,7 @@ begin
   values (
     _project_id, (ingest.open_tenant()).tenant_id, _slug, coalesce(nullif(_name, ''), _slug), _embedder, _text_config,
     _chunk_strategy, _chunk_tokens, _chunk_overlap, internal.clock())
-  on conflict (tenant_id, slug) do nothing
+  on conflict (tenant_id, slug) where deleted_at is null do nothing
   returning * into v_project;
   if v_project.project_id is null then
     raise exception using errcode = 'PS014', detail = 'slug',

@@ -10,7 +10,8 @@ declare
   v_project accounts.project;
 begin
   select * into v_project from accounts.project p
-  where p.tenant_id = internal.require_tenant() and (p.slug = _project or p.project_id::text = _project)
+  where p.tenant_id = internal.require_tenant() and p.deleted_at is null
+    and (p.slug = _project or p.project_id::text = _project)
   order by p.slug = _project desc limit 1;
   if not found then
     raise exception using errcode = 'PS013', detail = 'project',

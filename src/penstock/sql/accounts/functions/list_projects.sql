@@ -7,5 +7,5 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select accounts.project_row(p) from accounts.project p
-  where p.tenant_id = internal.require_tenant() order by p.slug;
+  where p.tenant_id = internal.require_tenant() and p.deleted_at is null order by p.slug;
 $$;

@@ -5,7 +5,7 @@ returns jsonb
 language sql
 stable
 as $$
-  select to_jsonb(_project) - 'tenant_id' || jsonb_build_object('documents', (
+  select to_jsonb(_project) - 'tenant_id' - 'deleted_at' || jsonb_build_object('documents', (
     select coalesce(jsonb_object_agg(c.status, c.count), '{}')
     from (
       select d.status, count(*) as count from ingest.document d

@@ -10,6 +10,8 @@ declare
   v_project accounts.project := accounts.find_project(_project);
 begin
   perform ingest.open_tenant();
+  perform accounts.check_changes(
+    _changes, array['name', 'text_config', 'chunk_strategy'], array['chunk_tokens', 'chunk_overlap']);
   if _changes ? 'text_config' then
     perform accounts.check_text_config(_changes ->> 'text_config');
   end if;

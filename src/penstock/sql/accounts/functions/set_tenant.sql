@@ -1,5 +1,5 @@
--- Changes the transaction's own tenant; a key that is not among the changes stays as it is. Raises PS012, PS013,
--- PS017.
+-- Changes the transaction's own tenant; a field that is not among the changes stays as it is. Raises PS005, PS012,
+-- PS013, PS017.
 create or replace function accounts.set_tenant(_changes jsonb)
 returns jsonb
 language plpgsql
@@ -10,6 +10,9 @@ declare
   v_tenant accounts.tenant;
 begin
   perform ingest.open_tenant();
+  perform accounts.check_changes(_changes, array['name'], array[
+    'max_upload_bytes', 'requests_per_minute', 'monthly_token_budget', 'max_documents', 'max_stored_bytes', 'max_keys',
+    'webhook_url', 'webhook_secret_id']);
   if _changes ->> 'webhook_secret_id' is not null and not exists (
     select from vault.secret s
     where s.tenant_id = internal.require_tenant() and s.secret_id = (_changes ->> 'webhook_secret_id')::uuid)
@@ -25,6 +28,11 @@ begin
       else t.requests_per_minute end,
     monthly_token_budget = case when _changes ? 'monthly_token_budget' then (_changes ->> 'monthly_token_budget')::bigint
       else t.monthly_token_budget end,
+    max_documents = case when _changes ? 'max_documents' then (_changes ->> 'max_documents')::bigint
+      else t.max_documents end,
+    max_stored_bytes = case when _changes ? 'max_stored_bytes' then (_changes ->> 'max_stored_bytes')::bigint
+      else t.max_stored_bytes end,
+    max_keys = case when _changes ? 'max_keys' then (_changes ->> 'max_keys')::bigint else t.max_keys end,
     webhook_url = case when _changes ? 'webhook_url' then _changes ->> 'webhook_url' else t.webhook_url end,
     webhook_secret_id = case when _changes ? 'webhook_secret_id' then (_changes ->> 'webhook_secret_id')::uuid
       else t.webhook_secret_id end

@@ -1,4 +1,4 @@
--- The transaction's own tenant, with where its webhook's secret is kept. Raises PS012.
+-- The transaction's own tenant, with where its webhook's secret is kept and what it has of what quotas count. Raises PS012.
 create or replace function accounts.show_tenant()
 returns jsonb
 language sql
@@ -6,6 +6,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select accounts.tenant_row(t) || jsonb_build_object('webhook_secret_id', t.webhook_secret_id)
+  select accounts.tenant_row(t) || jsonb_build_object(
+    'webhook_secret_id', t.webhook_secret_id, 'holdings', accounts.holdings_of(t))
   from accounts.tenant t where t.tenant_id = internal.require_tenant();
 $$;

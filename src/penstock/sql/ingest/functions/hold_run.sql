@@ -1,5 +1,5 @@
 -- The document of a run with its row locked, if that run is still the newest one of a live document; null when the
--- document was deleted meanwhile. Raises PS006 for a run that was overtaken.
+-- document or its project was deleted meanwhile. Raises PS006 for a run that was overtaken.
 create or replace function ingest.hold_run(_document_id uuid, _generation integer)
 returns ingest.document
 language plpgsql
@@ -12,6 +12,12 @@ begin
   select * into v_document from ingest.document d
   where d.tenant_id = internal.require_tenant() and d.document_id = _document_id for update;
   if v_document.deleted_at is not null then
+    return null;
+  end if;
+  if exists (
+    select from accounts.project p where p.project_id = v_document.project_id and p.deleted_at is not null)
+  then
+    perform ingest.delete_document(_document_id); -- the task that deletes its project has not come to it yet
     return null;
   end if;
   if v_document.next_generation is distinct from _generation + 1 then

@@ -1,5 +1,5 @@
 -- Notes a delivery by its replay key; false when it was here before. It commits with what the delivery brought, so a
--- delivery that failed may be sent again. Raises PS012, PS013, PS017.
+-- delivery that failed may be sent again. A source that is paused or removed is not there. Raises PS012, PS013, PS017.
 create or replace function ingest.note_webhook(_source_id uuid, _replay_key bytea)
 returns boolean
 language plpgsql
@@ -9,7 +9,9 @@ as $$
 begin
   perform ingest.open_tenant();
   if not exists (
-    select from ingest.source s where s.tenant_id = internal.require_tenant() and s.source_id = _source_id)
+    select from ingest.source s
+    where s.tenant_id = internal.require_tenant() and s.source_id = _source_id and s.status <> 'paused'
+      and s.removed_at is null)
   then
     raise exception using errcode = 'PS013', detail = 'source_id',
       message = format('there is no source %s', _source_id), hint = 'List the sources of this tenant.';

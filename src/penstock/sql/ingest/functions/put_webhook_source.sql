@@ -23,11 +23,11 @@ begin
   values (
     _source_id, internal.require_tenant(), (accounts.find_project(_project)).project_id, 'webhook', 'webhook',
     array[_secret_id], internal.clock(), internal.clock())
-  on conflict (tenant_id) where kind = 'webhook' do nothing
+  on conflict (tenant_id) where kind = 'webhook' and removed_at is null do nothing
   returning * into v_source;
   if not found then
     select * into v_source from ingest.source s
-    where s.tenant_id = internal.require_tenant() and s.kind = 'webhook' for update;
+    where s.tenant_id = internal.require_tenant() and s.kind = 'webhook' and s.removed_at is null for update;
     v_dropped := v_source.secret_ids[2:];
     update ingest.source s set secret_ids = _secret_id || s.secret_ids[:1], updated_at = internal.clock()
     where s.source_id = v_source.source_id returning * into v_source;

@@ -14,7 +14,7 @@ begin
   if _projects is null then
     return query
       select p.project_id, p.slug, p.embedder, p.next_embedder from accounts.project p
-      where p.tenant_id = v_tenant_id order by p.slug;
+      where p.tenant_id = v_tenant_id and p.deleted_at is null order by p.slug;
   else
     return query
       select distinct p.project_id, p.slug, p.embedder, p.next_embedder

@@ -7,5 +7,5 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select to_jsonb(s) - 'tenant_id' from ingest.source s
-  where s.tenant_id = internal.require_tenant() and s.kind = 'webhook';
+  where s.tenant_id = internal.require_tenant() and s.kind = 'webhook' and s.removed_at is null;
 $$;

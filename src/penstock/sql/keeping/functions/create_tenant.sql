@@ -7,7 +7,10 @@ create or replace function keeping.create_tenant(
   _embedder text,
   _max_upload_bytes bigint default null,
   _requests_per_minute integer default null,
-  _monthly_token_budget bigint default null
+  _monthly_token_budget bigint default null,
+  _max_documents bigint default null,
+  _max_stored_bytes bigint default null,
+  _max_keys bigint default null
 )
 returns jsonb
 language plpgsql
@@ -19,10 +22,11 @@ declare
 begin
   perform accounts.check_slug(_slug);
   insert into accounts.tenant (
-    tenant_id, slug, name, max_upload_bytes, requests_per_minute, monthly_token_budget, created_at)
+    tenant_id, slug, name, max_upload_bytes, requests_per_minute, monthly_token_budget, max_documents,
+    max_stored_bytes, max_keys, created_at)
   values (
     _tenant_id, _slug, coalesce(nullif(_name, ''), _slug), _max_upload_bytes, _requests_per_minute,
-    _monthly_token_budget, internal.clock())
+    _monthly_token_budget, _max_documents, _max_stored_bytes, _max_keys, internal.clock())
   on conflict (slug) do nothing
   returning * into v_tenant;
   if v_tenant.tenant_id is null then

@@ -1,4 +1,4 @@
--- Every tenant, oldest first; for operators.
+-- Every tenant, oldest first, with what it has of what quotas count; for operators.
 create or replace function keeping.list_tenants()
 returns setof jsonb
 language sql
@@ -6,5 +6,5 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select accounts.tenant_row(t) from accounts.tenant t order by t.tenant_id;
+  select accounts.tenant_row(t) || jsonb_build_object('holdings', accounts.holdings_of(t)) from accounts.tenant t order by t.tenant_id;
 $$;

@@ -1,4 +1,5 @@
--- Who keeps vacuum from removing dead rows: sessions, replication slots and prepared transactions, oldest first.
+-- Who keeps vacuum from removing dead rows of this database: its sessions and prepared transactions, replication slots
+-- and standbys, oldest first. What other databases of the server do is neither in the way nor anybody's business here.
 create or replace function queues.horizon_pins()
 returns table (kind text, who text, pid integer, age_xids bigint, since timestamptz, doing text)
 language sql
@@ -10,13 +11,15 @@ as $$
     age(coalesce(a.backend_xmin, a.backend_xid))::bigint, a.xact_start, a.state || ': ' || left(a.query, 80)
   from pg_stat_activity a
   where (a.backend_xmin is not null or a.backend_xid is not null) and a.pid <> pg_backend_pid()
+    and (a.datname = current_database() or a.backend_type = 'walsender' and a.datname is null)
     and a.xact_start < clock_timestamp() - interval '1 second'
   union all
   select 'replication slot', s.slot_name, s.active_pid, age(coalesce(s.xmin, s.catalog_xmin))::bigint, null, s.slot_type
   from pg_replication_slots s
-  where coalesce(s.xmin, s.catalog_xmin) is not null
+  where coalesce(s.xmin, s.catalog_xmin) is not null and coalesce(s.database, current_database()) = current_database()
   union all
   select 'prepared transaction', p.gid, null, age(p.transaction)::bigint, p.prepared, p.owner::text
   from pg_prepared_xacts p
+  where p.database = current_database()
   order by 4 desc;
 $$;

@@ -136,7 +136,7 @@ async def planted(works: Works, mail: MailServer, canary: Canary) -> AsyncIterat
 async def _plant_account(works: Works, canary: Canary) -> None:
     product, tenant_id, mark = works.product, works.tenant_id, canary.mark
     await product.accounts.set_tenant(tenant_id, name=mark("name"))
-    await product.accounts.create_project(tenant_id, mark("project"), mark("pname"), embedder=mark("model"))
+    await product.accounts.create_project(tenant_id, mark("project"), mark("pname"))
     key = await product.accounts.create_key(tenant_id, mark("key"), ["admin"])
     caller = await product.accounts.authenticate(key.secret)
     await product.replies.begin(caller, mark("idempotent"), bytes(32))
@@ -197,6 +197,8 @@ async def _plant_messages(works: Works, mail: MailServer, canary: Canary) -> Non
 async def _plant_by_hand(admin: Connection, works: Works, canary: Canary) -> None:
     """What no call reaches yet; a column of a table made tomorrow is found by the catalogue."""
     mark, tenant_id = canary.mark, works.tenant_id
+    # A new project is refused an embedder that is not there.
+    await admin.execute("update accounts.project set embedder = $1 where slug <> 'default'", mark("model"))
     await admin.execute(
         CLIENT,
         uuid7(),

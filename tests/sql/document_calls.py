@@ -22,6 +22,7 @@ TASK_TYPES: dict[str, dict[str, object]] = {
     "ingest-document": {"max_attempts": 3, "on_duplicate": "coalesce"},
     "reindex-project": {"max_attempts": 1, "on_duplicate": "coalesce"},
     "deliver-webhook": {},
+    "delete-project": {"max_attempts": 20, "on_duplicate": "coalesce"},
 }
 
 

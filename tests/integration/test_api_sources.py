@@ -1,0 +1,95 @@
+"""A tenant's sources over HTTP and by the client: listed, paused, resumed and removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+from penstock.client import Client
+from tests.integration.api_house import assert_problem, house
+from tests.integration.test_api_webhooks import BODY, signed
+from tests.plugins.database import Database
+
+HOOK = "/webhook/acme"
+
+
+async def test_a_paused_webhook_refuses_deliveries_as_one_that_is_not_there(
+    database: Database, tmp_path: Path
+) -> None:
+    async with (
+        house(database, tmp_path) as there,
+        there.client("") as sender,
+        Client(there.url, there.key) as client,
+    ):
+        unknown = await sender.post(HOOK, content=BODY, headers=signed("whsec_" + "A" * 44))
+        made = await client.create_webhook_source()
+        assert made.secret is not None
+        (source,) = await client.sources()
+        assert (source.source_id, source.kind, source.project, source.status) == (
+            made.source_id, "webhook", "default", "active",
+        )  # fmt: skip
+        assert (await sender.post(HOOK, content=BODY, headers=signed(made.secret))).status_code == 202
+
+        await client.pause_source(source.source_id)
+        await client.pause_source(source.source_id)
+        assert [each.status for each in await client.sources()] == ["paused"]
+        refused = await sender.post(HOOK, content=b"other", headers=signed(made.secret, b"other"))
+        assert refused.status_code == unknown.status_code
+        said = {"request_id": None}
+        assert refused.json() | said == unknown.json() | said
+        rotated = await client.rotate_webhook_source()
+        assert [each.status for each in await client.sources()] == ["paused"], "rotating does not resume"
+
+        await client.resume_source(source.source_id)
+        assert rotated.secret is not None
+        for secret in (made.secret, rotated.secret):
+            body = secret.encode()
+            answer = await sender.post(HOOK, content=body, headers=signed(secret, body))
+            assert answer.status_code == 202, answer.text
+
+
+async def test_a_removed_webhook_is_gone_with_its_secrets_and_can_be_made_anew(
+    database: Database, tmp_path: Path
+) -> None:
+    async with (
+        house(database, tmp_path) as there,
+        there.client("") as sender,
+        Client(there.url, there.key) as client,
+    ):
+        made = await client.create_webhook_source()
+        assert made.secret is not None
+        delivered = await sender.post(HOOK, content=BODY, headers=signed(made.secret))
+        assert await there.count("vault.secret") == 1
+        await client.remove_source(made.source_id)
+        assert await client.sources() == []
+        assert await there.count("vault.secret") == 0
+        refused = await sender.post(HOOK, content=b"other", headers=signed(made.secret, b"other"))
+        assert refused.status_code == 404
+        document = await client.document(delivered.json()["document_id"])
+        assert document.source_id == made.source_id
+
+        again = await client.create_webhook_source()
+        assert again.source_id != made.source_id
+        assert again.secret is not None
+        old = await sender.post(HOOK, content=b"third", headers=signed(made.secret, b"third"))
+        assert old.status_code == 401
+        new = await sender.post(HOOK, content=b"third", headers=signed(again.secret, b"third"))
+        assert new.status_code == 202
+
+
+async def test_nobody_elses_source_is_touched(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as there, there.client() as client:
+        source_id = (await client.post("/v1/sources/webhook")).json()["source_id"]
+        assert_problem(await client.post("/v1/sources/webhook"), 409, "source")
+        _, key = await there.another_tenant("other")
+        for path in (f"/v1/sources/{source_id}", f"/v1/sources/{uuid4()}"):
+            async with there.client(key) as stranger:
+                for method, call in (("POST", "/pause"), ("POST", "/resume"), ("DELETE", "")):
+                    assert_problem(await stranger.request(method, path + call), 404, "source_id")
+        reader = await there.another_key("documents:read", "documents:write", "projects:write")
+        async with there.client(reader) as without_scope:
+            for method, call in (("POST", "/pause"), ("POST", "/resume"), ("DELETE", "")):
+                answer = await without_scope.request(method, f"/v1/sources/{source_id}{call}")
+                assert_problem(answer, 403, "scope")
+            assert_problem(await without_scope.get("/v1/sources"), 403, "scope")
+        assert [each["status"] for each in (await client.get("/v1/sources")).json()["items"]] == ["active"]

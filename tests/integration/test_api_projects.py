@@ -1,4 +1,4 @@
-"""Projects over HTTP: deleted with their documents, refused without their embedder; ingestions; rate limits."""
+"""Projects over HTTP: deleted with their documents, refused without an embedder; ingestions; rates."""
 
 from __future__ import annotations
 

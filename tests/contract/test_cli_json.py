@@ -26,8 +26,9 @@ DOCUMENT = (
 )
 TENANT = (
     "tenant_id slug name status max_upload_bytes requests_per_minute monthly_token_budget webhook_url"
-    " created_at"
+    " max_documents max_stored_bytes max_keys created_at holdings"
 )
+SOURCE = "source_id kind name project status status_message created_at updated_at"
 KEY = "key_id name prefix scopes created_at expires_at revoked_at used_at"
 PROJECT = (
     "project_id slug name embedder next_embedder text_config chunk_strategy chunk_tokens chunk_overlap"
@@ -197,6 +198,15 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     assert set(mill("project", "list", "--json").json["projects"][0]) == keys(PROJECT)
     assert set(mill("project", "reindex", "--estimate", "--json").json) == keys(ESTIMATE)
     assert set(mill("project", "reindex", "--json").json) == keys("task_id waited project")
+    project = "project_id slug documents left task_id"
+    assert mill("project", "create", "away", "--json").code == 0
+    assert set(mill("project", "delete", "away", "--yes", "--json").json) == keys(project)
+    source = mill("source", "create", "--json").json
+    assert set(source) == keys("source_id secret path")
+    assert set(mill("source", "list", "--json").json["sources"][0]) == keys(SOURCE)
+    assert set(mill("source", "pause", source["source_id"], "--json").json) == keys("source_id status")
+    removed = mill("source", "remove", source["source_id"], "--yes", "--json").json
+    assert set(removed) == keys("source_id removed")
     requested = mill("tenant", "delete", "default", "--yes", "--json").json
     assert set(requested) == keys(REQUESTED)
     assert set(mill("tenant", "receipt", requested["account_id"], "--json").json) == keys(DELETION)
@@ -243,7 +253,21 @@ def test_an_error_is_a_document_on_stderr(
 def test_the_reference_names_every_command_and_key() -> None:
     text = Path(__file__).parents[2].joinpath("docs/reference/cli.md").read_text()
     lists = (
-        *(STATS, SHOWN, LETTER, DOCUMENT, TENANT, KEY, PROJECT, HIT, ESTIMATE, EXPLAINED, INGESTED, MODEL),
+        *(
+            STATS,
+            SHOWN,
+            LETTER,
+            DOCUMENT,
+            TENANT,
+            KEY,
+            SOURCE,
+            PROJECT,
+            HIT,
+            ESTIMATE,
+            EXPLAINED,
+            INGESTED,
+            MODEL,
+        ),
         *(LISTED_PROCESS, PROCESS, PROCESS_ATTEMPT, MOMENT, MESSAGE, REQUESTED, DELETION),
     )
     for word in (*COMMANDS, *(key for each in lists for key in keys(each))):

@@ -73,4 +73,4 @@ def test_the_webhook_is_made_paused_and_removed(mill: CommandLine) -> None:
     assert mill("source", "remove", source).code == 2
     assert mill("source", "remove", source, "--yes", "--json").json["removed"] is True
     assert mill("source", "pause", source, "--json").error["code"] == "not_found"
-    assert "No sources" in mill("source", "list").out
+    assert mill("source", "list", "--json").json == {"sources": []}

@@ -49,12 +49,7 @@ class RateLimit:
         """Count one request; a refused one is not counted."""
         now = self._clock()
         step, burst = 60.0 / per_minute, burst_of(per_minute)
-        full_at, reckoned = self._full_at.get(who, (now, per_minute))
-        if reckoned != per_minute:
-            used = (full_at - now) * reckoned / 60.0
-            full_at = now + min(used, burst) * step
-            self._full_at[who] = (full_at, per_minute)
-        full_at = max(full_at, now)
+        full_at = self._reckoned(who, per_minute, now)
         room = burst * step - (full_at - now)
         if room < step * 0.999_999:  # rounding must not cost a caller its last request
             return Allowance(per_minute, 0, full_at - now, step - room)
@@ -65,9 +60,19 @@ class RateLimit:
 
     def wait(self, who: Hashable, per_minute: int) -> float:
         """Seconds until one more would pass, 0 for now; nothing is counted."""
+        now = self._clock()
         step, burst = 60.0 / per_minute, burst_of(per_minute)
-        ahead = max(self._full_at.get(who, 0.0) - self._clock(), 0.0)
+        ahead = self._reckoned(who, per_minute, now) - now
         return max(0.0, ahead - (burst - 0.999_999) * step)
+
+    def _reckoned(self, who: Hashable, per_minute: int, now: float) -> float:
+        """When the allowance is full again under this limit, also if it was another one until now."""
+        full_at, before = self._full_at.get(who, (now, per_minute))
+        if before != per_minute:
+            used = (full_at - now) * before / 60.0
+            full_at = now + min(used, burst_of(per_minute)) * 60.0 / per_minute
+            self._full_at[who] = (full_at, per_minute)
+        return max(full_at, now)
 
     def _forget(self, now: float) -> None:
         """Who is back at a full allowance needs no number; if nobody is, the fullest half goes."""

@@ -390,6 +390,16 @@ class EmbedderFailed(PenstockError):
         self.args = (model, reason, remedy)
 
 
+class EmbedderUnavailable(EmbedderFailed):
+    """The embedder does not answer, or says it cannot now; it may ask to be called after `retry_after` s."""
+
+    def __init__(self, model: str, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(model, reason)
+        self.message = f"the embedder {model} is unavailable: {reason}"
+        self.retry_after = retry_after
+        self.args = (model, reason, retry_after)
+
+
 class SpoolFull(PenstockError):
     """Unfinished uploads hold as many bytes as may be held: of this tenant, or of the whole process."""
 

@@ -109,7 +109,13 @@ class Settings(FromEnvironment):
     embedding_batch_size: Annotated[int | None, Field(ge=1, le=2_048)] = None
     """Texts in one call of a remote embedder; unset: what suits each of them."""
     embedding_fallback_url: str | None = None
-    """A second address that serves the same model as the brain or the OpenAI-compatible embedder."""
+    """A second address that serves the same model as a remote embedder."""
+    embedder_fallback: str | None = None
+    """The model documents are indexed with while their own is unavailable; unset: they wait."""
+    embedder_fallback_after_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 600.0
+    """How long the own model is unavailable before the fallback is used."""
+    search_embed_seconds: Annotated[float, Field(gt=0, le=60, allow_inf_nan=False)] = 5.0
+    """How long a search waits for the embedding of its query before it answers by words."""
     brain_url: str | None = None
     brain_api_secret: Secret
     """Shared secret: sent to the brain, and asked of callers of our own POST /internal/embed."""

@@ -106,7 +106,7 @@ async def with_fallback(
             yield embedder, first, second
 
 
-@pytest.mark.parametrize("name", ["brain", "openai"])
+@pytest.mark.parametrize("name", ["brain", "openai", "cohere", "voyage"])
 @pytest.mark.parametrize("fault", [Fault("status", 503), busy("60"), Fault("disconnect")])
 async def test_the_fallback_serves_the_same_model_while_the_first_cannot(name: str, fault: Fault) -> None:
     async with with_fallback(name) as (embedder, first, second):

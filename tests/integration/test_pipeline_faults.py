@@ -29,11 +29,11 @@ def _openai(url: str) -> dict[str, Any]:
     return {"embedder": "openai", "openai_base_url": f"{url}/v1", "openai_api_key": KEY}
 
 
-async def test_a_failing_embedder_is_tried_three_times_and_then_the_document_failed(
+async def test_an_embedder_that_answers_nonsense_is_tried_three_times_and_then_the_document_failed(
     database: Database, tmp_path: Path
 ) -> None:
     simulator = EmbeddingsSimulator()
-    simulator.faults.add(Fault("status", 500), times=50)
+    simulator.faults.add(Fault("wrong_size"), times=50)
     async with serving(simulator.app) as url, works_on(database, tmp_path, **_openai(url)) as works:
         async with works.working():
             taken = await works.hand_in(NOTE)

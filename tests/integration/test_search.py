@@ -84,8 +84,59 @@ async def test_a_search_by_words_needs_no_embedder(database: Database) -> None:
         await shelf.put("alpha")
         search = Search(shelf.tenants, Embedders(words=cast("Any", Broken())), shelf.index)
         assert len((await search.search(shelf.tenant_id, SearchQuery(query="alpha", mode="text"))).hits) == 1
-        with pytest.raises(EmbedderFailed):
-            await search.search(shelf.tenant_id, SearchQuery(query="alpha"))
+        for mode in ("hybrid", "vector"):
+            answer = await search.search(shelf.tenant_id, SearchQuery(query="alpha", mode=mode))
+            assert len(answer.hits) == 1
+            assert answer.degraded == ("vector",)
+            (missing,) = answer.unavailable
+            assert (missing.embedder, missing.projects) == ("words", ("default",))
+            assert "it is down" in missing.reason
+
+
+async def test_a_slow_embedder_does_not_hold_up_a_search(database: Database) -> None:
+    class Slow(WordEmbedder):
+        is_remote = True
+
+        async def embed(self, texts: object, purpose: Purpose = "document") -> Embedded:
+            self.calls += 1
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async with shelf_of(database) as shelf:
+        await shelf.put("alpha")
+        slow = Slow()
+        search = Search(shelf.tenants, Embedders(words=cast("Any", slow)), shelf.index, embed_seconds=0.2)
+        answer = await asyncio.wait_for(search.search(shelf.tenant_id, SearchQuery(query="alpha")), 5)
+        assert (len(answer.hits), answer.degraded) == (1, ("vector",))
+        assert "0.2 s" in answer.unavailable[0].reason
+
+
+async def test_the_embedder_of_one_project_never_fails_a_search_over_others(database: Database) -> None:
+    class Broken(WordEmbedder):
+        model = "other-64"
+        is_remote = True
+
+        async def embed(self, texts: object, purpose: Purpose = "document") -> Embedded:
+            raise EmbedderFailed(self.model, "it is down")
+
+    async with shelf_of(database) as shelf:
+        document_id = await shelf.put("alpha")
+        await shelf.admin.execute(
+            "insert into accounts.project (project_id, tenant_id, slug, name, embedder, created_at)"
+            " values (gen_random_uuid(), $1, 'second', 'second', 'other', now())",
+            shelf.tenant_id,
+        )
+        embedders = Embedders(words=shelf.words, other=cast("Any", Broken()))
+        search = Search(shelf.tenants, embedders, shelf.index)
+        answer = await search.search(shelf.tenant_id, SearchQuery(query="alpha", mode="vector"))
+        assert [hit.document_id for hit in answer.hits] == [document_id]
+        assert answer.models == (shelf.words.model,)
+        assert answer.degraded == ("vector",)
+        assert [(each.embedder, each.projects) for each in answer.unavailable] == [("other", ("second",))]
+        # One that is not configured at all does no more harm.
+        await shelf.admin.execute("update accounts.project set embedder = 'nowhere' where slug = 'second'")
+        answer = await search.search(shelf.tenant_id, SearchQuery(query="alpha"))
+        assert [hit.document_id for hit in answer.hits] == [document_id]
 
 
 async def test_a_project_that_is_not_there_is_said_so(database: Database) -> None:
@@ -99,8 +150,8 @@ async def test_a_project_that_is_not_there_is_said_so(database: Database) -> Non
     [
         {"query": ""},
         {"query": "  "},
-        {"query": "a\x00b"},
-        {"query": "x" * 4_001},
+        {"query": "\x00"},
+        {"query": "x" * 16_001},
         {"query": "x", "limit": 0},
         {"query": "x", "limit": 101},
         {"query": "x", "mode": "guess"},
@@ -151,3 +202,55 @@ async def test_an_empty_index_finds_nothing(database: Database) -> None:
     async with shelf_of(database) as shelf:
         for mode in ("hybrid", "vector", "text"):
             assert await shelf.find("anything", mode=mode) == ()
+
+
+HOSTILE = [
+    "example.com/a%20b",
+    "100%",
+    "%",
+    "%s %I %L %1$s %%",
+    "$1 $2 $$ $body$",
+    "'",
+    '"',
+    "''; drop table ingest.chunk; --",
+    "\\",
+    "\\' \\\\ E'\\x00'",
+    '{}, {1,2}, {NULL}, {"a\\"b"}',
+    ":* & | ! ( ) <-> <2>",
+    "((((" * 900,
+    "the and of or",
+    "🦦🌊 💧",
+    "👩‍👩‍👧‍👦",
+    "سد النهر والبوابة",
+    "‮gate‬ \u200f",
+    "ﷺ" * 100,
+    "a" * 4_000,
+    "\t\n x \r",
+    "\ue000forged\ue001",
+    "nul\x00byte \x00",
+    "& | ! ( ) <-> :* " * 480,
+    "\ufffe\U0010ffff",
+    "http://[::1]/%00?q=%27&x=../../etc",
+    "user@example.com -5 1e400 NaN",
+]
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+async def test_no_query_is_more_than_a_query(database: Database, query: str) -> None:
+    async with shelf_of(database) as shelf:
+        await shelf.put(
+            "the page example.com/a%20b is 100% of it", 'a gate\'s "sluice" \\ path', metadata="{}"
+        )
+        for mode in ("hybrid", "vector", "text"):
+            await shelf.find(query, mode=mode)
+            await shelf.find(query, mode=mode, types=["%s", "text/plain"])
+            await shelf.find(query, mode=mode, metadata={"%s": "%I '"})
+
+
+async def test_a_query_with_a_percent_sign_finds_what_holds_it(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        document_id = await shelf.put("see example.com/a%20b for more")
+        await shelf.put("nothing of that kind")
+        for filters in ({}, {"types": ["text/plain"]}):
+            hits = await shelf.find("example.com/a%20b", mode="text", **filters)
+            assert [hit.document_id for hit in hits] == [document_id]

@@ -16,6 +16,7 @@ import numpy as np
 
 from penstock.db import Connection, Record
 from penstock.db.tenancy import TenantPool
+from penstock.errors import InvalidArgument
 from penstock.index import Index, PgvectorIndex
 from penstock.model import Chunk, DocumentId, Embedded, Embedder, ProjectId, Purpose, TenantId, Vector, uuid7
 from penstock.search import Search, SearchHit, SearchQuery
@@ -63,6 +64,8 @@ class Embedders:
         self.named = named
 
     async def embedder(self, name: str) -> Embedder:
+        if name not in self.named:
+            raise InvalidArgument(f"there is no embedder {name!r}", "embedder")
         return self.named[name]
 
 

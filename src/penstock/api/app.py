@@ -23,6 +23,7 @@ from penstock.api import (
     health,
     ingestions,
     projects,
+    retrying,
     searching,
     sources,
     uploads,
@@ -110,6 +111,7 @@ def create_app(
     counts = RequestCounts(app.state.metrics.registry())
     for room in (
         uploads.router,
+        retrying.router,
         documents.router,
         documents.originals,
         searching.router,

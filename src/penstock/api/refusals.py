@@ -20,6 +20,7 @@ from penstock.errors import (
     EmbedderBusy,
     EmbedderFailed,
     EmbedderRefused,
+    EmbedderUnavailable,
     InvalidArgument,
     InvalidMove,
     KeyRefused,
@@ -53,6 +54,7 @@ _KINDS: Final[Mapping[type[PenstockError], str]] = {
     EmbedderBusy: "unavailable",
     EmbedderFailed: "embedder-failed",
     EmbedderRefused: "embedder-failed",
+    EmbedderUnavailable: "unavailable",
     DatabaseUnreachable: "unavailable",
     DatabaseNewer: "unavailable",
     NotMigrated: "unavailable",
@@ -97,7 +99,7 @@ def _ours(error: PenstockError) -> HttpRefused | None:
     match error:
         case KeyRefused():
             headers["WWW-Authenticate"] = 'Bearer realm="penstock"'
-        case EmbedderBusy():
+        case EmbedderBusy() | EmbedderUnavailable():
             headers["Retry-After"] = str(max(1, math.ceil(error.retry_after or 5)))
         case SpoolFull(of_tenant=True):
             kind = "rate-limited"

@@ -13,8 +13,8 @@ from penstock.api.json_values import METADATA_BYTES, parse_object, storable
 from penstock.api.parameters import Searcher
 from penstock.errors import InvalidArgument
 from penstock.model import TenantId
-from penstock.search import SearchHit, SearchQuery
-from penstock.search.query import Mode
+from penstock.search import SearchHit, SearchQuery, UnavailableEmbedder
+from penstock.search.query import LONGEST_QUERY, Mode
 
 router = APIRouter(route_class=GuardedRoute, tags=["Search"], prefix="/v1/search")
 
@@ -24,13 +24,21 @@ class FoundHit(SearchHit):
 
 
 class Found(BaseModel):
-    """What was found, best first; `models` are those the question was embedded with."""
+    """What was found, best first; `models` are those the question was embedded with.
+
+    `degraded` names what the search had to do without: `vector` when an embedder of `unavailable` did not
+    answer, so that documents of its projects were found by their words only. `no_good_match`: no hit is
+    relevant enough; without `min_score` the nearest are listed all the same.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     hits: list[FoundHit]
     took_ms: float
     models: list[str]
+    no_good_match: bool
+    degraded: list[str]
+    unavailable: list[UnavailableEmbedder]
 
 
 @router.post("", operation_id="search")
@@ -45,9 +53,12 @@ async def search(request: Request, caller: Searcher, body: Annotated[SearchQuery
 async def search_by_address(
     request: Request,
     caller: Searcher,
-    q: Annotated[str, Query(min_length=1, max_length=4_000, pattern=r"\S", description="The question.")],
+    q: Annotated[
+        str, Query(min_length=1, max_length=LONGEST_QUERY, pattern=r"\S", description="The question.")
+    ],
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     mode: Mode = "hybrid",
+    min_score: Annotated[float | None, Query(ge=0, le=1, description="The least relevance of a hit.")] = None,
     project: Annotated[list[str] | None, Query(max_length=50, description="Slugs; may be repeated.")] = None,
     type: Annotated[list[str] | None, Query(max_length=100, description="Media types.")] = None,  # noqa: A002 - the parameter's name
     metadata: Annotated[str | None, Query(max_length=METADATA_BYTES, description="A JSON object.")] = None,
@@ -57,6 +68,7 @@ async def search_by_address(
         query=q,
         limit=limit,
         mode=mode,
+        min_score=min_score,
         projects=project or None,
         types=type or None,
         metadata=parse_object(metadata, "metadata") or None,
@@ -76,6 +88,9 @@ async def _found(request: Request, tenant_id: TenantId, query: SearchQuery) -> F
         ],
         took_ms=answer.took_ms,
         models=list(answer.models),
+        no_good_match=answer.no_good_match,
+        degraded=list(answer.degraded),
+        unavailable=list(answer.unavailable),
     )
 
 

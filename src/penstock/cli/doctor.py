@@ -9,6 +9,7 @@ import typer
 from penstock.cli import output
 from penstock.cli.checks import Check, Patience
 from penstock.cli.document_checks import check_documents
+from penstock.cli.document_health import check_health
 from penstock.cli.exit_codes import Exit
 from penstock.cli.process_checks import check_processes
 from penstock.cli.queue_checks import check_queues
@@ -88,6 +89,7 @@ async def _examine(patience: Patience) -> list[Check]:
                     checks += await check_processes(ProcessOperations(line))
                     checks += await check_server(Operations(line), facts, patience.pinned_seconds)
                     checks += await check_documents(facts, Settings())
+                    checks += await check_health(line)
     except PenstockError as error:
         name = "checks" if checks and checks[0].check == "reachable" else "reachable"
         checks.append(Check(name, "fail", error.message, error.remedy))

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import document_retry, output
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import describe, warn
 from penstock.cli.product_session import DEFAULT, AnyProject, DocumentId, Stay, TenantSlug, stay
@@ -32,7 +32,7 @@ To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
-LISTED = ("document_id", "status", "project", "chunk_count", "mime_type", "title", "filename")
+LISTED = ("document_id", "status", "reason_code", "project", "chunk_count", "mime_type", "title", "filename")
 
 
 @group.command("list")
@@ -131,8 +131,27 @@ def get(
 
 
 @group.command("retry")
-def retry(document_ids: DocumentIds, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
-    """Send failed or skipped documents through again."""
+def retry(
+    document_ids: Annotated[list[UUID] | None, typer.Argument(metavar="[DOCUMENT]…")] = None,
+    status: document_retry.Status = None,
+    reason: document_retry.Reason = None,
+    project: AnyProject = None,
+    yes: Yes = False,
+    tenant: TenantSlug = DEFAULT,
+    as_json: output.AsJson = False,
+) -> None:
+    """Send failed or skipped documents through again, by id or all that match.
+
+    With --status all documents in it are retried, or those with one --reason; their number is shown first.
+    """
+    if status is not None:
+        if document_ids:
+            raise InvalidArgument("give documents or --status, not both", "status", "Remove one of them")
+        document_retry.retry_all(tenant, status, reason, project, yes=yes, as_json=as_json)
+        return
+    if not document_ids or reason is not None or project is not None:
+        missing = "nothing says which documents to retry" if not document_ids else "--reason needs --status"
+        raise InvalidArgument(missing, "status", "Name documents, or use --status failed [--reason CODE]")
 
     async def one(here: Stay, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"task_id": await here.product.documents.retry(owner, document_id)}

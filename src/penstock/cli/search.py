@@ -12,6 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from penstock.cli import output
+from penstock.cli.failures import warn
 from penstock.cli.metadata_pairs import pairs
 from penstock.cli.product_session import DEFAULT, TenantSlug, stay
 from penstock.cli.session import run
@@ -28,6 +29,9 @@ class Mode(StrEnum):
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question, or words to look for.")]
 Limit = Annotated[int, typer.Option(min=1, max=100, help="At most so many.")]
+MinScore = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Only hits of at least this relevance, 0 to 1.")
+]
 ModeName = Annotated[Mode, typer.Option(help="By meaning (vector), by words (text), or both.")]
 Projects = Annotated[list[str] | None, typer.Option("--project", metavar="SLUG", help="May be repeated.")]
 Sources = Annotated[list[UUID] | None, typer.Option("--source", metavar="ID", help="May be repeated.")]
@@ -56,6 +60,7 @@ def command(
     query: Query,
     limit: Limit = 5,
     mode: ModeName = Mode.HYBRID,
+    min_score: MinScore = None,
     project: Projects = None,
     source: Sources = None,
     mime_type: Types = None,
@@ -77,6 +82,7 @@ def command(
         query=query,
         limit=limit,
         mode=mode.value,
+        min_score=min_score,
         projects=project,
         source_ids=source,
         types=mime_type,
@@ -96,9 +102,13 @@ def command(
     if as_json:
         output.document(answer.model_dump(mode="json"))
         return
+    for missing in answer.unavailable:
+        warn(f"{', '.join(missing.projects)}: searched by words only; {missing.reason}")
+    if answer.no_good_match:
+        output.write("No good match; the nearest were:\n" if answer.hits else "No good match.")
     for number, hit in enumerate(answer.hits, 1):
         output.write(("" if number == 1 else "\n") + described(number, hit))
-    if not answer.hits:
+    if not answer.hits and not answer.no_good_match:
         output.write("Nothing was found.")
 
 
@@ -108,7 +118,7 @@ def described(number: int, hit: SearchHit) -> str:
     place = [] if hit.page_from is None else [f"page {hit.page_from}"]
     if headings := [heading for heading in hit.heading_path if heading != name]:
         place.append(" > ".join(headings))
-    found = f"{hit.score:.4f}"
+    found = f"{hit.score:.4f}  relevance {hit.relevance:.2f}"
     if hit.vector_rank is not None:
         found += f"  meaning {hit.vector_score:.3f} (#{hit.vector_rank})"
     if hit.text_rank is not None:

@@ -52,6 +52,7 @@ class BlockingClient:
     events = _blocking(Client.events)
     explain = _blocking(Client.explain)
     retry = _blocking(Client.retry)
+    retry_all = _blocking(Client.retry_all)
     reindex = _blocking(Client.reindex)
     delete = _blocking(Client.delete)
     delete_tenant = _blocking(Client.delete_tenant)

@@ -23,6 +23,7 @@ from penstock.client.results import (
     Project,
     ProjectDeleted,
     Queued,
+    Retried,
     Source,
     SourceSecret,
     Uploaded,
@@ -183,6 +184,22 @@ class Client:
     async def retry(self, document_id: _Id) -> Queued:
         path = f"/v1/documents/{_in_path(document_id)}/retry"
         return Queued.model_validate(await self._connection.call("POST", path, idempotency_key=str(uuid4())))
+
+    async def retry_all(
+        self,
+        *,
+        status: str = "failed",
+        reason: str | None = None,
+        project: str | None = None,
+        dry_run: bool = False,
+    ) -> Retried:
+        """Send all failed (or skipped) documents through again, or those with one reason of one project."""
+        given = {"status": status, "reason": reason, "project": project, "dry_run": dry_run}
+        body = {name: value for name, value in given.items() if value is not None}
+        answer = await self._connection.call(
+            "POST", "/v1/documents/retry", body=lambda: {"json": body}, idempotency_key=str(uuid4())
+        )
+        return Retried.model_validate(answer)
 
     async def reindex(self, document_id: _Id) -> Queued:
         path = f"/v1/documents/{_in_path(document_id)}/reindex"

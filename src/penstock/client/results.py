@@ -76,6 +76,13 @@ class Uploaded(Result):
     document: Document | None = None
 
 
+class Retried(Result):
+    """How many documents matched, and how many of them were sent through again."""
+
+    matched: int
+    queued: int
+
+
 class Ingestion(Result):
     """One request to process a document."""
 

@@ -20,6 +20,8 @@ class SearchHit(Result):
 
     kind: str
     score: float
+    relevance: float = 0.0
+    """How likely it is to answer the question, 0 to 1."""
     vector_score: float | None = None
     text_score: float | None = None
     document_id: UUID | None = None
@@ -36,7 +38,20 @@ class SearchHit(Result):
     link: str | None = None
 
 
+class UnavailableEmbedder(Result):
+    """A model the search had to do without, and the projects that use it."""
+
+    embedder: str
+    reason: str
+    projects: tuple[str, ...] = ()
+
+
 class SearchAnswer(Result):
     hits: tuple[SearchHit, ...]
     took_ms: float
     models: tuple[str, ...] = ()
+    no_good_match: bool = False
+    """No hit is relevant enough; without `min_score` the nearest are listed all the same."""
+    degraded: tuple[str, ...] = ()
+    """`vector`: at least one model did not embed the question; `unavailable` says which and why."""
+    unavailable: tuple[UnavailableEmbedder, ...] = ()

@@ -123,6 +123,41 @@ class Documents:
         """Send a failed or skipped document through again."""
         return TaskId(int(await self._value(tenant_id, "select ingest.retry_document($1)", document_id)))
 
+    async def count_to_retry(
+        self,
+        tenant_id: TenantId,
+        *,
+        status: str = "failed",
+        reason: str | None = None,
+        project: str | ProjectId | None = None,
+    ) -> int:
+        """How many documents `retry_all` would send through again."""
+        named = None if project is None else str(project)
+        return int(
+            await self._value(tenant_id, "select ingest.count_to_retry($1, $2, $3)", status, reason, named)
+        )
+
+    async def retry_all(
+        self,
+        tenant_id: TenantId,
+        *,
+        status: str = "failed",
+        reason: str | None = None,
+        project: str | ProjectId | None = None,
+    ) -> int:
+        """Send all failed (or skipped) documents through again, or those with one reason; how many went."""
+        named = None if project is None else str(project)
+        total, until = 0, None
+        while True:
+            async with self._tenants.transaction(tenant_id) as conn:
+                until = until or await conn.fetchval("select clock_timestamp()")
+                sent = await conn.fetchval(
+                    "select ingest.retry_documents($1, $2, $3, $4)", status, reason, named, until
+                )
+            if sent == 0:
+                return total
+            total += sent
+
     async def reindex(self, tenant_id: TenantId, document_id: DocumentId) -> TaskId:
         return TaskId(int(await self._value(tenant_id, "select ingest.reindex_document($1)", document_id)))
 

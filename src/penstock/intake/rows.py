@@ -60,6 +60,8 @@ class Document(Row):
     pipeline_config: dict[str, Any] | None
     searchable: bool
     """A generation is live; true also while a newer one is made."""
+    fallback_embedder: str | None = None
+    """The model it is indexed with because its project's own was unavailable."""
     chunk_count: int
     token_count: int
     created_at: datetime

@@ -31,6 +31,9 @@ Who: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Caller]]
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="A question, or words to look for.")]
 Project = Annotated[str | None, Field(description="Only this project, by its slug; all projects without it.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="At most so many.")]
+MinScore = Annotated[
+    float | None, Field(ge=0, le=1, description="Only hits of at least this relevance, 0 to 1.")
+]
 Cursor = Annotated[str | None, Field(description="Where to go on, from the answer before.")]
 Title = Annotated[str | None, Field(max_length=200, description="Only titles and file names that hold this.")]
 
@@ -53,11 +56,20 @@ def create_server(product: Services, who: Who) -> MCPServer[Any]:
         project: Project = None,
         limit: Limit = 10,
         mode: Mode = "hybrid",
+        min_score: MinScore = None,
     ) -> Found:
         """Find the passages that answer a question, best first, with title, page and heading to cite."""
         with _refusals():
             caller = _allowed(await who(ctx), "search")
-            return await find(product, caller.tenant_id, query, project=project, limit=limit, mode=mode)
+            return await find(
+                product,
+                caller.tenant_id,
+                query,
+                project=project,
+                limit=limit,
+                mode=mode,
+                min_score=min_score,
+            )
 
     @server.tool(title="Read a document", annotations=READS)
     async def get_document(

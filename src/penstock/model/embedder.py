@@ -46,6 +46,6 @@ class Embedder(Protocol):
     def is_remote(self) -> bool: ...
 
     async def embed(self, texts: Sequence[str], purpose: Purpose = "document") -> Embedded:
-        """Embed up to `batch_size` texts; raises EmbedderBusy, EmbedderFailed or EmbedderRefused."""
+        """Embed up to `batch_size` texts; raises EmbedderBusy, EmbedderFailed, EmbedderRefused."""
 
     async def close(self) -> None: ...

@@ -13,7 +13,9 @@ from penstock.db import Connection
 from penstock.db.tenancy import TenantPool
 from penstock.errors import (
     DocumentRejected,
+    EmbedderBusy,
     EmbedderRefused,
+    EmbedderUnavailable,
     InvalidArgument,
     LeaseLost,
     NotFound,
@@ -26,6 +28,7 @@ from penstock.pipeline.chunk import ChunkPlan, chunk, plan_for
 from penstock.pipeline.classify import Classifier
 from penstock.pipeline.embedding import ChunkEmbedder, Counts, OverBudget
 from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument, Job
+from penstock.pipeline.outages import Outages
 from penstock.pipeline.ports import BlobStore, Embeds, Parses, Run, TakesAttachments
 from penstock.sandbox import Sandbox, SandboxError
 
@@ -34,7 +37,7 @@ log = get_logger(__name__)
 BUDGET_SECONDS = 300.0
 """How often a document over its tenant's budget looks whether there is room again."""
 
-BEGIN = "select ingest.begin_run($1, $2, $3, $4)"
+BEGIN = "select ingest.begin_run($1, $2, $3, $4, $5, $6)"
 START_EMBEDDING = "select ingest.start_embedding($1, $2, $3)"
 FINISH = "select ingest.finish_run($1, $2, $3, $4, $5, $6, $7)"
 FAIL = "select ingest.fail_run($1, $2, $3, $4, $5, $6, $7)"
@@ -59,6 +62,7 @@ class Ingest:
         chunk_embedder: ChunkEmbedder,
         classifier: Classifier,
         take_attachment: TakesAttachments,
+        outages: Outages,
         code_version: str,
         chunk_seconds: float,
     ) -> None:
@@ -70,6 +74,7 @@ class Ingest:
         self._chunk_embedder = chunk_embedder
         self._classifier = classifier
         self._take_attachment = take_attachment
+        self._outages = outages
         self._code_version = code_version
         self._chunk_seconds = chunk_seconds
 
@@ -78,10 +83,20 @@ class Ingest:
         tenant_id = TenantId(run.tenant_id)
         async with self._tenants.transaction(tenant_id, durable=False) as conn:
             answer = json.loads(
-                await conn.fetchval(BEGIN, payload.document_id, run.task_id, run.attempt, self._code_version)
+                await conn.fetchval(
+                    BEGIN,
+                    payload.document_id,
+                    run.task_id,
+                    run.attempt,
+                    self._code_version,
+                    self._outages.fallback,
+                    self._outages.fallback_after,
+                )
             )
         if answer["mode"] in ("gone", "done"):
             return None
+        if answer["mode"] == "wait":
+            return Snooze(answer["seconds"])
         job = Job.model_validate(answer)
         started = perf_counter()
         try:
@@ -97,8 +112,13 @@ class Ingest:
                 BUDGET_SECONDS,
             )
             return Snooze(BUDGET_SECONDS)
+        except (EmbedderBusy, EmbedderUnavailable) as down:
+            seconds = await self._outages.note(job.embedder, down)
+            await self._wait(tenant_id, job, "embedder_unavailable", down.message, seconds)
+            return Snooze(seconds)
         except FINAL as error:
             await self._fail_for_good(job, run, error)
+            return None
         except NotFound as gone:
             # Deleted while it ran: the next look says so, and there is nothing to put down.
             if gone.field != "document_id":
@@ -141,6 +161,8 @@ class Ingest:
         if not going:
             return
         counts = await self._chunk_embedder.stage(tenant_id, job, embedder, chunks)
+        if job.is_probe and counts.embedded:
+            await self._outages.end(job.embedder)
         async with run.transaction() as conn:
             await conn.execute(
                 FINISH,
@@ -149,7 +171,7 @@ class Ingest:
                 job.mode,
                 bytes.fromhex(job.content_sha256),
                 job.pipeline,
-                _facts(parsed, counts, embedder),
+                _facts(job, parsed, counts, embedder),
                 self._code_version,
             )
 
@@ -182,11 +204,14 @@ class Ingest:
         """Write the diagnosis down; the queue decides when the next attempt is."""
         async with self._tenants.transaction(tenant_id) as conn:
             await _diagnose(conn, job, run, error, final=run.attempt >= MAX_ATTEMPTS)
+        if run.attempt >= MAX_ATTEMPTS:
+            _log_failure(job, error)
 
     async def _fail_for_good(self, job: Job, run: Run, error: Exception) -> None:
         """No other attempt would help: the failure and the end of the task are one transaction."""
-        async with run.transaction() as conn:
+        async with run.transaction(counts_as="failed") as conn:
             await _diagnose(conn, job, run, error, final=True)
+        _log_failure(job, error)
 
     async def _wait(self, tenant_id: TenantId, job: Job, reason: str, message: str, seconds: float) -> None:
         async with self._tenants.transaction(tenant_id) as conn:
@@ -200,8 +225,19 @@ async def _diagnose(conn: Connection, job: Job, run: Run, error: Exception, *, f
     )
 
 
-def _facts(parsed: Parsed, counts: Counts, embedder: Embedder) -> str:
+def _log_failure(job: Job, error: Exception) -> None:
+    log.warning(
+        "document_failed",
+        document_id=str(job.document_id),
+        mode=job.mode,
+        code=_code(error),
+        message=_text(error),
+    )
+
+
+def _facts(job: Job, parsed: Parsed, counts: Counts, embedder: Embedder) -> str:
     facts: dict[str, Any] = {
+        "fallback": job.embedder if job.is_fallback else None,
         "title": parsed.title,
         "author": parsed.author,
         "language": parsed.language,

@@ -32,6 +32,10 @@ class Job(BaseModel):
     project_id: ProjectId
     project: str
     embedder: str
+    is_fallback: bool = False
+    """The project's own embedder has been unavailable too long; this run uses the fallback."""
+    is_probe: bool = False
+    """This run is the one that tries an unavailable embedder again."""
     text_config: str
     chunk_strategy: Strategy
     chunk_tokens: int | None

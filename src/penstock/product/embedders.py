@@ -20,7 +20,7 @@ class Embedders:
         self._settings = settings
         self._pool = pool
         self._batchers: dict[str, tuple[Embedder, Batcher]] = {}
-        self._making = asyncio.Lock()
+        self._making: dict[str, asyncio.Lock] = {}
         self.gives_way = False
         """Set where documents are worked on: their models leave the processor to requests."""
 
@@ -45,7 +45,8 @@ class Embedders:
 
     async def _get(self, name: str) -> tuple[Embedder, Batcher]:
         if name not in self._batchers:
-            async with self._making:
+            # A lock for each: one that does not answer holds up no other.
+            async with self._making.setdefault(name, asyncio.Lock()):
                 if name not in self._batchers:
                     embedder = await self._make(name)
                     self._batchers[name] = (embedder, Batcher(embedder))
@@ -54,6 +55,10 @@ class Embedders:
     async def _make(self, name: str) -> Embedder:
         made = make_embedder(name, self._settings, gives_way=self.gives_way)
         if isinstance(made, RemoteEmbedder):
-            await made.learn()
+            try:
+                await made.learn()
+            except BaseException:
+                await made.close()
+                raise
             return budgeted(made, self._pool, self._settings)
         return made

@@ -81,6 +81,7 @@ class Product(Services):
         @task(TEND, queue=TEND, max_attempts=1, retry=NoRetry())
         async def tend(payload: TendDocuments) -> None:
             await self.tending(payload)
+            await self.outages.tend()
 
         self.app.schedule("* * * * *", tend)
 
@@ -96,12 +97,19 @@ class Product(Services):
 
     async def _wire(self) -> None:
         await asyncio.to_thread(lambda: (self.blobs, self.secrets))
+        self._check_fallback()
         self.tending = Tending(self.tenants, self.blobs, self.index)
         self.processes.open(self.tenants, self.blobs, self.index, self.http)
         self._opened.push_async_callback(self.processes.close)
         self._reindexing = Reindexing(self.tenants, CODE_VERSION)
         self._project_deletion = ProjectDeletion(self.tenants)
         self._delivering = Delivering(self.tenants, self.secrets, self.http)
+
+    def _check_fallback(self) -> None:
+        if self.settings.embedder_fallback is not None:
+            from penstock.pipeline.embed.registry import check_fallback
+
+            check_fallback(self.settings)
 
     def worker(self, *, name: str | None = None, metrics: Metrics | None = None) -> Worker:
         """A worker for the queues of documents, not yet started."""
@@ -138,6 +146,7 @@ class Product(Services):
             chunk_embedder=ChunkEmbedder(self.tenants, self.embedders, self.index),
             classifier=self._classifier or KeepAll(),
             take_attachment=self._take_attachment,
+            outages=self.outages,
             code_version=CODE_VERSION,
             chunk_seconds=self.settings.parse_seconds,
         )

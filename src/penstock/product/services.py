@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from penstock.channels import Messages
     from penstock.index import Index
     from penstock.intake import Blobs, Documents, Intake, WebhookSources
+    from penstock.pipeline.outages import Outages
     from penstock.product.embedders import Embedders
     from penstock.search import Search
     from penstock.vault import Secrets
@@ -129,7 +130,20 @@ class Services:
     def search(self) -> Search:
         from penstock.search import Search
 
-        return Search(self.tenants, self.embedders, self.index)
+        return Search(
+            self.tenants, self.embedders, self.index, embed_seconds=self.settings.search_embed_seconds
+        )
+
+    @cached_property
+    def outages(self) -> Outages:
+        from penstock.pipeline.outages import Outages
+
+        return Outages(
+            self.tenants,
+            self.embedders,
+            fallback=self.settings.embedder_fallback,
+            fallback_after=self.settings.embedder_fallback_after_seconds,
+        )
 
     @cached_property
     def http(self) -> httpx2.AsyncClient:

@@ -5,17 +5,27 @@ from typing import TYPE_CHECKING
 from penstock.lazy import lazy
 
 if TYPE_CHECKING:
-    from penstock.search.answer import SearchAnswer, SearchHit, Snippet
+    from penstock.search.answer import SearchAnswer, SearchHit, Snippet, UnavailableEmbedder
+    from penstock.search.probing import EmbedderSource
     from penstock.search.query import SearchQuery
-    from penstock.search.search import EmbedderSource, Search
+    from penstock.search.search import Search
 
-__all__ = ["EmbedderSource", "Search", "SearchAnswer", "SearchHit", "SearchQuery", "Snippet"]
+__all__ = [
+    "EmbedderSource",
+    "Search",
+    "SearchAnswer",
+    "SearchHit",
+    "SearchQuery",
+    "Snippet",
+    "UnavailableEmbedder",
+]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "answer": ["SearchAnswer", "SearchHit", "Snippet"],
+        "answer": ["SearchAnswer", "SearchHit", "Snippet", "UnavailableEmbedder"],
+        "probing": ["EmbedderSource"],
         "query": ["SearchQuery"],
-        "search": ["EmbedderSource", "Search"],
+        "search": ["Search"],
     },
 )

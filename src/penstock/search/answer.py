@@ -64,6 +64,10 @@ class SearchHit(BaseModel):
     vector_rank: int | None
     text_score: float | None
     text_rank: int | None
+    coverage: float | None = None
+    """How much of the query's words it holds, rare words weighing more; none when the query has no words."""
+    relevance: float = 0.0
+    """How likely it is to answer the query, 0 to 1, by a calibration of its model; the order is `score`'s."""
     model: str | None
     document_id: UUID | None
     client_id: UUID | None
@@ -86,6 +90,16 @@ class SearchHit(BaseModel):
     snippet: Snippet
 
 
+class UnavailableEmbedder(BaseModel):
+    """A model a search had to do without, and the projects whose documents it would have compared."""
+
+    model_config = ConfigDict(frozen=True)
+
+    embedder: str
+    reason: str
+    projects: tuple[str, ...]
+
+
 class SearchAnswer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -93,6 +107,12 @@ class SearchAnswer(BaseModel):
     took_ms: float
     models: tuple[str, ...]
     """The models the query was embedded with; none for a search by text."""
+    degraded: tuple[Literal["vector"], ...] = ()
+    """What the search had to do without; `vector`: at least one model did not embed the query."""
+    unavailable: tuple[UnavailableEmbedder, ...] = ()
+    no_good_match: bool = False
+    """No hit reaches the least relevance; without `min_score` the nearest are listed all the same."""
+    """Which models those were, and why."""
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own way
     @property

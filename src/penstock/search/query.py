@@ -8,14 +8,20 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Mode = Literal["hybrid", "vector", "text"]
+LONGEST_QUERY = 16_000
 
 
 def _in_utc(moment: datetime) -> datetime:
     """A time without a zone is UTC."""
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _without_nul(text: object) -> object:
+    """Postgres keeps no NUL, and no word has one in it."""
+    return text.replace("\x00", " ") if isinstance(text, str) else text
 
 
 Moment = Annotated[datetime, AfterValidator(_in_utc)]
@@ -28,10 +34,14 @@ class SearchQuery(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     query: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000, pattern=r"^[^\x00]+$")
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_QUERY),
+        BeforeValidator(_without_nul),
     ]
     mode: Mode = "hybrid"
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    min_score: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
+    """The least relevance of a hit; none: all are listed, and `no_good_match` says when none is good."""
     projects: Annotated[list[Words] | None, Field(min_length=1, max_length=1_000)] = None
     """Slugs or ids; none: all of the tenant's."""
     source_ids: Annotated[list[UUID] | None, Field(min_length=1, max_length=1_000)] = None

@@ -4,46 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Protocol
 
-from penstock.db import Record
+from penstock.db import Connection, Record
 from penstock.db.tenancy import TenantPool
 from penstock.index.protocol import Hit, Index, IndexQuery, Probe, hits_as_json
 from penstock.index.vectors import as_text
-from penstock.model import Embedder, TenantId
+from penstock.model import TenantId
 from penstock.search.answer import SearchAnswer, SearchHit, Snippet
+from penstock.search.probing import EMBED_SECONDS, EmbedderSource, Probing
 from penstock.search.query import SearchQuery
+from penstock.search.relevance import (
+    CURVES,
+    FLOOR,
+    LEAST_SAMPLE,
+    Background,
+    Backgrounds,
+    background_of,
+    relevance_of,
+)
 
 DEPTH = 100
 """The least hits of each kind that are fused."""
 
-MODELS = "select project_id, embedder, next_embedder from ingest.search_models($1)"
+MODELS = "select project_id, slug, embedder, next_embedder, fallback_embedders from ingest.search_models($1)"
+BACKGROUND = "select mean, deviation, sampled from ingest.background($1, $2)"
 SEARCH = "select * from ingest.search($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 
-class EmbedderSource(Protocol):
-    async def embedder(self, name: str) -> Embedder:
-        """The embedder of this name in a project's settings."""
-
-
 class Search:
-    def __init__(self, tenants: TenantPool, embedders: EmbedderSource, index: Index) -> None:
+    def __init__(
+        self,
+        tenants: TenantPool,
+        embedders: EmbedderSource,
+        index: Index,
+        *,
+        embed_seconds: float = EMBED_SECONDS,
+    ) -> None:
         self._tenants = tenants
-        self._embedders = embedders
+        self._probing = Probing(embedders, embed_seconds)
         self._index = index
 
     async def search(self, tenant_id: TenantId, query: SearchQuery) -> SearchAnswer:
-        """Raises NotFound for a project that is not there, and what the embedder raises."""
+        """Raises NotFound for a project that is not there; without an embedder it answers by words."""
         started = perf_counter()
         async with self._tenants.transaction(tenant_id) as connection:
             projects = await connection.fetch(MODELS, query.projects)
-        probes = [] if query.mode == "text" else await self._probes(projects, query.query)
+        probes, unavailable = (
+            ([], []) if query.mode == "text" else await self._probing.probes(projects, query.query)
+        )
+        mode = "text" if unavailable and not probes else query.mode
         project_ids = [project["project_id"] for project in projects]
         within = query.filter(project_ids if query.projects is not None else None)
         gathered = await self._index.gather(
             tenant_id,
             IndexQuery(
-                text=None if query.mode == "vector" else query.query,
+                text=None if mode == "vector" else query.query,
                 probes=probes,
                 project_ids=project_ids,
                 filter=within,
@@ -54,7 +69,7 @@ class Search:
             rows = await connection.fetch(
                 SEARCH,
                 query.query,
-                query.mode,
+                mode,
                 query.limit,
                 within,
                 [probe.model for probe in probes],
@@ -63,28 +78,42 @@ class Search:
                 _json(gathered.near),
                 _json(gathered.matched),
             )
+            backgrounds = await _backgrounds(connection, probes, gathered.near)
+        hits = [_hit(row, backgrounds) for row in rows]
+        floor = FLOOR if query.min_score is None else query.min_score
+        good = [hit for hit in hits if hit.relevance >= floor]
         return SearchAnswer(
-            hits=tuple(_hit(row) for row in rows),
+            hits=tuple(hits if query.min_score is None else good),
+            no_good_match=bool(hits) and not good,
             took_ms=round((perf_counter() - started) * 1000, 3),
             models=tuple(probe.model for probe in probes),
+            degraded=("vector",) if unavailable else (),
+            unavailable=tuple(unavailable),
         )
 
-    async def _probes(self, projects: Sequence[Record], text: str) -> list[Probe]:
-        """One vector a model. A project may flip to its next embedder meanwhile, so that one counts too."""
-        names = {project[column] for project in projects for column in ("embedder", "next_embedder")} - {None}
-        found: dict[str, Embedder] = {}
-        for name in sorted(names):
-            embedder = await self._embedders.embedder(name)
-            found[embedder.model] = embedder
-        return [
-            Probe(model, (await embedder.embed([text], "query")).vectors[0])
-            for model, embedder in found.items()
-        ]
+
+async def _backgrounds(
+    connection: Connection, probes: Sequence[Probe], near: Sequence[Hit] | None
+) -> dict[str, Background]:
+    """Only for models without a curve of their own."""
+    found: dict[str, Background] = {}
+    for probe in probes:
+        if probe.model in CURVES:
+            continue
+        if near is not None:
+            if (outside := background_of(near, probe.model)) is not None:
+                found[probe.model] = outside
+            continue
+        row = await connection.fetchrow(BACKGROUND, probe.model, as_text(probe.vector))
+        if row is not None and row["sampled"] >= LEAST_SAMPLE and row["deviation"]:
+            found[probe.model] = Background(row["mean"], row["deviation"])
+    return found
 
 
 def _json(hits: Sequence[Hit] | None) -> str | None:
     return None if hits is None else hits_as_json(hits)
 
 
-def _hit(row: Record) -> SearchHit:
-    return SearchHit(**{**row, "snippet": Snippet.parse(row["snippet"])})
+def _hit(row: Record, backgrounds: Backgrounds) -> SearchHit:
+    hit = SearchHit(**{**row, "snippet": Snippet.parse(row["snippet"])})
+    return hit.model_copy(update={"relevance": relevance_of(hit, backgrounds)})

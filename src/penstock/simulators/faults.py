@@ -36,19 +36,25 @@ def busy(retry_after: str | None = None) -> Fault:
 
 
 class Faults:
-    """Faults in line: each request takes one, until none is left."""
+    """Faults in line: each request takes one, until none is left; then an outage, while there is one."""
 
     def __init__(self) -> None:
         self._line: deque[Fault] = deque()
+        self._outage: Fault | None = None
 
     def add(self, fault: Fault, times: int = 1) -> None:
         self._line.extend([fault] * times)
 
+    def begin_outage(self, fault: Fault | None = None) -> None:
+        """Every request fails from now on, by 503 unless told otherwise, until `clear`."""
+        self._outage = fault or Fault("status", 503)
+
     def clear(self) -> None:
         self._line.clear()
+        self._outage = None
 
     def take(self) -> Fault | None:
-        return self._line.popleft() if self._line else None
+        return self._line.popleft() if self._line else self._outage
 
 
 async def response_for(fault: Fault, request: Request) -> Response | None:

@@ -75,9 +75,9 @@ class Closer:
         """Call after putting something into `group`."""
         self._wake.set()
 
-    def noted(self, lease: Lease) -> None:
+    def noted(self, lease: Lease, status: str = "success") -> None:
         """Count a run that closed its own lease in a transaction."""
-        self._count(self.group, [lease], [lease.lease_id], "success")
+        self._count(self.group, [lease], [lease.lease_id], status)
 
     def pending(self) -> set[LeaseId]:
         """The leases that are handed in and not yet closed."""

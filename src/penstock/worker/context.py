@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from penstock.db import Connection, Pool
@@ -23,7 +23,7 @@ BEGIN_RUN = (
 class Context:
     """One run of one task. `lease_id` is its fencing token: give it to systems that can check one."""
 
-    __slots__ = ("_lease", "_pool", "_registration", "closed")
+    __slots__ = ("_lease", "_pool", "_registration", "closed", "counts_as")
 
     def __init__(
         self,
@@ -36,6 +36,8 @@ class Context:
         self._registration = registration
         self.closed = False
         """True once this run closed its own lease in a transaction."""
+        self.counts_as: Literal["success", "failed"] = "success"
+        """What a run that closed its own lease adds to `job_completed_total`."""
 
     @property
     def worker_id(self) -> WorkerId:
@@ -64,8 +66,13 @@ class Context:
         return self._lease.tenant_id
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    async def transaction(
+        self, *, counts_as: Literal["success", "failed"] = "success"
+    ) -> AsyncIterator[Connection]:
         """A transaction of the task's tenant whose commit also completes the task.
+
+        A run that writes down a failure nobody should retry completes its task too; `counts_as` "failed"
+        keeps it from looking like a success in the metrics.
 
         The lease is closed last, so nothing is locked while the handler works; if the task was given to
         another worker meanwhile, LeaseLost rolls everything back.
@@ -82,6 +89,7 @@ class Context:
                     await connection.execute(BEGIN_RUN, limit, "" if tenant is None else str(tenant))
                     yield connection
                     await self.complete_in(connection)
+                    self.counts_as = counts_as
                     committing = True
             except CONNECTION_LOST:
                 if not committing or await self._still_held(pool):

@@ -136,7 +136,7 @@ class Runner:
             case Cancel(reason):
                 group.cancelled.append((lease, reason))
             case _ if context is not None and context.closed:
-                self._closer.noted(lease)
+                self._closer.noted(lease, context.counts_as)
             case _:
                 group.done.append(lease)
         self._closer.poke()

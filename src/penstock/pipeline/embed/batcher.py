@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused, PenstockError
+from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused, EmbedderUnavailable, PenstockError
 from penstock.model.embedder import Embedded, Embedder, Purpose, Vector
 from penstock.observe import get_logger
 
@@ -17,6 +17,8 @@ LOCAL_CONCURRENCY = 2  # the child is never idle between two batches
 REMOTE_CONCURRENCY = 4
 REMOTE_LINGER = 0.01
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+PATIENCE = 5.0
+"""Bridges a hiccup; a longer outage is waited for without holding a lease."""
 
 
 @dataclass(eq=False, slots=True)
@@ -59,9 +61,9 @@ class Batcher:
         *,
         concurrency: int | None = None,
         linger: float | None = None,
-        patience: float = 900.0,
+        patience: float = PATIENCE,
     ) -> None:
-        """`patience`: how long a batch waits for a busy embedder before its callers are told."""
+        """`patience`: how long a batch waits for an unavailable embedder before its callers are told."""
         self._embedder = embedder
         self._concurrency = concurrency or (REMOTE_CONCURRENCY if embedder.is_remote else LOCAL_CONCURRENCY)
         self._linger = (REMOTE_LINGER if embedder.is_remote else 0.0) if linger is None else linger
@@ -169,7 +171,7 @@ class Batcher:
             self._deliver(batch, found)
 
     async def _patiently(self, batch: _Batch) -> Embedded | None:
-        """Call with the whole batch until the embedder is not busy; None when nobody waits any more."""
+        """Call with the whole batch until the embedder answers; None when nobody waits any more."""
         loop = asyncio.get_running_loop()
         give_up_at, wait = loop.time() + self._patience, FIRST_WAIT
         while not batch.is_abandoned:
@@ -178,13 +180,13 @@ class Batcher:
                 continue
             try:
                 found = await self._embedder.embed(batch.texts, batch.purpose)
-            except EmbedderBusy as busy:
+            except (EmbedderBusy, EmbedderUnavailable) as busy:
                 pause = wait if busy.retry_after is None else busy.retry_after
                 if loop.time() + pause > give_up_at:
                     raise
                 self._free_at = max(self._free_at, loop.time() + pause)
                 wait = min(2 * wait, LONGEST_WAIT)
-                log.info("embedder_busy", model=busy.model, seconds=round(pause, 3))
+                log.info("embedder_busy", model=busy.model, reason=busy.reason, seconds=round(pause, 3))
                 continue
             if len(found.vectors) != len(batch.parts):
                 raise EmbedderFailed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.errors import InvalidArgument
+from penstock.errors import InvalidArgument, PenstockError, SettingInvalid
 from penstock.model.embedder import Embedder
 from penstock.pipeline.embed import local
 from penstock.pipeline.embed.models_dir import MINILM, minilm_is_installed
@@ -65,6 +65,20 @@ def check_configured(name: str, settings: Settings) -> None:
 def _unknown(name: str, settings: Settings) -> InvalidArgument:
     names = ", ".join(info.name for info in known_models(settings))
     return InvalidArgument(f"there is no embedder {name!r}", "embedder", f"Use one of {names}")
+
+
+def check_fallback(settings: Settings) -> None:
+    """Raises SettingInvalid when the fallback cannot be used, so that it is not found out in an outage."""
+    name = settings.embedder_fallback
+    if name is None:
+        return
+    variable = "PENSTOCK_EMBEDDER_FALLBACK"
+    if LOCAL_NAMES.get(name, name) == LOCAL_NAMES.get(settings.embedder, settings.embedder):
+        raise SettingInvalid(variable, f"{name} is the embedder of new projects itself; name another model")
+    try:
+        make_embedder(name, settings)
+    except PenstockError as error:
+        raise SettingInvalid(variable, f"{error.message}. {error.remedy}") from error
 
 
 def known_models(settings: Settings) -> list[ModelInfo]:

@@ -10,7 +10,8 @@ grant usage on schema keeping to penstock_owner;
 -- The owners' functions call each other, the queue's and the clock's.
 grant usage on schema queues to penstock_owner, penstock_keeper;
 grant execute on function
-  queues.enqueue, queues.task_state, queues.cancel_task, queues.explain, queues.key_holder, queues.last_dead
+  queues.enqueue, queues.task_state, queues.cancel_task, queues.explain, queues.key_holder, queues.last_dead,
+  queues.end_dead
   to penstock_owner, penstock_keeper;
 grant execute on all functions in schema accounts, files, ingest, vault to penstock_keeper;
 
@@ -20,23 +21,25 @@ declare
     'accounts.show_tenant', 'accounts.list_keys', 'accounts.list_projects', 'accounts.show_project',
     'accounts.usage_of_month', 'accounts.budget_left', 'accounts.show_holdings', 'ingest.list_sources', 'ingest.show_document', 'ingest.list_documents',
     'ingest.list_events', 'ingest.list_ingestions', 'ingest.show_ingestion', 'ingest.content_of',
-    'ingest.explain_document', 'ingest.list_chunks', 'ingest.estimate', 'ingest.webhook_source'];
+    'ingest.explain_document', 'ingest.list_chunks', 'ingest.estimate', 'ingest.webhook_source', 'ingest.count_to_retry'];
   v_writes text[] := array[
     'accounts.set_tenant', 'accounts.create_key', 'accounts.revoke_key', 'accounts.create_project',
     'accounts.set_project', 'accounts.delete_project', 'ingest.pause_source', 'ingest.remove_source',
     'accounts.note_usage', 'accounts.begin_reply', 'accounts.keep_reply', 'ingest.take_in', 'ingest.put_content',
-    'ingest.retry_document', 'ingest.reindex_document', 'ingest.delete_document', 'ingest.start_reindex',
+    'ingest.retry_document', 'ingest.retry_documents', 'ingest.reindex_document', 'ingest.delete_document',
+    'ingest.start_reindex',
     'ingest.put_webhook_source', 'ingest.note_webhook', 'vault.put_secret', 'vault.get_secret', 'vault.drop_secret',
     'files.record_intents', 'keeping.find_key', 'keeping.find_tenant'];
   v_works text[] := array[
     'ingest.begin_run', 'ingest.start_embedding', 'ingest.finish_run', 'ingest.fail_run', 'ingest.skip_run',
-    'ingest.note_wait', 'ingest.delivery_of', 'ingest.delete_batch',
+    'ingest.note_wait', 'ingest.delivery_of', 'ingest.delete_batch', 'ingest.note_outage', 'ingest.end_outage',
+    'ingest.due_probes', 'keeping.return_from_fallback',
     'ingest.reindex_batch', 'ingest.stage_batch', 'ingest.flip_embedder', 'accounts.note_usage',
     'keeping.settle_documents', 'keeping.abandon_intents', 'keeping.forget_intents', 'keeping.forget_old',
     'vault.get_secret'];
   v_operates text[] := array[
     'keeping.create_tenant', 'keeping.list_tenants', 'keeping.settle_documents', 'keeping.unknown_blobs',
-    'keeping.known_blobs'];
+    'keeping.known_blobs', 'keeping.document_health'];
   v_role text;
   v_names text[];
   v_function regprocedure;

@@ -36,7 +36,8 @@ grant execute on function
   ingest.search_models,
   ingest.candidate_documents,
   ingest.query_terms,
-  ingest.live_hits
+  ingest.live_hits,
+  ingest.background
 to penstock_api, worker_service_user, service_role;
 
 grant execute on function

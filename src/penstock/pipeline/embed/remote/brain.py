@@ -31,6 +31,7 @@ class BrainWire:
     vendor: str = "brain"
     key_variable: str = "PENSTOCK_BRAIN_API_SECRET"
     url_variable: str = "PENSTOCK_BRAIN_URL"
+    answers_name_model: bool = True
 
     def call(self, texts: Sequence[str], purpose: Purpose) -> Call:
         del purpose

@@ -48,6 +48,7 @@ class CohereWire:
     vendor: str = "cohere"
     key_variable: str = "PENSTOCK_COHERE_API_KEY"
     url_variable: str = "PENSTOCK_COHERE_BASE_URL"
+    answers_name_model: bool = False
 
     def call(self, texts: Sequence[str], purpose: Purpose) -> Call:
         assert self.model.name is not None

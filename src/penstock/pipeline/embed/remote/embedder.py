@@ -113,7 +113,7 @@ class RemoteEmbedder:
         return f"{self._wire.vendor}:{self._name}" if self._name else self._wire.vendor
 
     async def _ask(self, address: str, texts: Sequence[str], purpose: Purpose, *, proven: bool) -> Embedded:
-        """`proven`: the answer must name the model itself; silence will not do."""
+        """`proven`: the answer must name the model itself, if this vendor's answers do."""
         call = self._wire.call(texts, purpose)
         content = await post(self._client, self._wire, self._label, address, call)
         try:
@@ -134,7 +134,7 @@ class RemoteEmbedder:
     def _check_model(self, answer: Answer, *, proven: bool) -> None:
         said = answer.model
         if said is None:
-            if proven or self._name is None:
+            if (proven and self._wire.answers_name_model) or self._name is None:
                 raise EmbedderFailed(self._label, "it does not say which model answered")
         elif not said or (self._name is not None and not _same(self._name, said)):
             raise EmbedderFailed(

@@ -47,12 +47,12 @@ def _parts(vendor: str, name: str | None, settings: Settings) -> tuple[Model, Wi
             key = _given(vendor, settings.cohere_api_key, "PENSTOCK_COHERE_API_KEY")
             model = cohere.model_of(name)
             wire = cohere.CohereWire(model, key, _batch(settings, cohere.MOST_TEXTS, cohere.MOST_TEXTS))
-            return model, wire, settings.cohere_base_url, None
+            return model, wire, settings.cohere_base_url, settings.embedding_fallback_url
         case "voyage":
             key = _given(vendor, settings.voyage_api_key, "PENSTOCK_VOYAGE_API_KEY")
             model = voyage.model_of(name)
             wire = voyage.VoyageWire(model, key, _batch(settings, voyage.USUAL_TEXTS, voyage.MOST_TEXTS))
-            return model, wire, settings.voyage_base_url, None
+            return model, wire, settings.voyage_base_url, settings.embedding_fallback_url
         case _:
             raise EmbedderRefused(
                 vendor, "there is no such remote embedder", f"Use one of {', '.join(VENDORS)}"

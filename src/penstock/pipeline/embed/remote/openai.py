@@ -54,6 +54,7 @@ class OpenAIWire:
     vendor: str = "openai"
     key_variable: str = "PENSTOCK_OPENAI_API_KEY"
     url_variable: str = "PENSTOCK_OPENAI_BASE_URL"
+    answers_name_model: bool = True
 
     def call(self, texts: Sequence[str], purpose: Purpose) -> Call:
         del purpose  # these models know none

@@ -1,4 +1,4 @@
-"""Posts one call to an embedder and turns what goes wrong into our three errors."""
+"""Posts one call to an embedder and turns what goes wrong into our errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 import httpx2
 
-from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused
+from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused, EmbedderUnavailable
 from penstock.net import AddressRefused, AnswerRefused, retry_after
 from penstock.pipeline.embed.remote.wire import Call, Wire
 
@@ -24,7 +24,7 @@ async def post(client: httpx2.AsyncClient, wire: Wire, model: str, address: str,
     except AnswerRefused as refused:
         raise EmbedderFailed(model, refused.message) from refused
     except httpx2.HTTPError as error:
-        raise EmbedderFailed(model, f"no answer ({type(error).__name__})") from error
+        raise EmbedderUnavailable(model, f"no answer ({type(error).__name__})") from error
     status = response.status_code
     if status == 200:
         return response.content
@@ -32,7 +32,7 @@ async def post(client: httpx2.AsyncClient, wire: Wire, model: str, address: str,
     if status == 429:
         raise EmbedderBusy(model, reason, retry_after(response.headers))
     if status >= 500 or status in _PASSING:
-        raise EmbedderFailed(model, reason)
+        raise EmbedderUnavailable(model, reason, retry_after(response.headers))
     raise EmbedderRefused(model, reason, _remedy(status, wire))
 
 

@@ -49,6 +49,7 @@ class VoyageWire:
     vendor: str = "voyage"
     key_variable: str = "PENSTOCK_VOYAGE_API_KEY"
     url_variable: str = "PENSTOCK_VOYAGE_BASE_URL"
+    answers_name_model: bool = True
 
     def call(self, texts: Sequence[str], purpose: Purpose) -> Call:
         body: dict[str, object] = {

@@ -57,6 +57,10 @@ class Wire(Protocol):
     @property
     def batch_size(self) -> int: ...
 
+    @property
+    def answers_name_model(self) -> bool:
+        """Whether an answer says which model made it; if not, only the request does."""
+
     def call(self, texts: Sequence[str], purpose: Purpose) -> Call: ...
 
     def read(self, content: bytes) -> Answer:

@@ -1,9 +1,11 @@
 -- Begins a run of a document and gives its generation, a number no other run has, which fences the run's later calls.
 -- What to do is in `mode`: index it, stage it for the project's next embedder beside the live generation, or nothing
--- (gone, done). A run found under way was lost with its worker: the timeline says so and it starts anew.
--- Locks: the document's row. Raises PS012.
+-- (gone, done), or wait some seconds because its embedder is unavailable; an outage that lasts makes it index with the
+-- fallback, if there is one. A run found under way was lost with its worker: the timeline says so and it starts anew.
+-- Locks: the document's row, the embedder's outage. Raises PS012.
 create or replace function ingest.begin_run(
-  _document_id uuid, _task_id bigint, _attempt integer, _code_version text
+  _document_id uuid, _task_id bigint, _attempt integer, _code_version text, _fallback text default null,
+  _fallback_after double precision default null
 )
 returns jsonb
 language plpgsql
@@ -15,6 +17,8 @@ declare
   v_project accounts.project;
   v_mode text := 'index';
   v_pipeline text;
+  v_embedder text;
+  v_chosen record;
 begin
   select * into v_document from ingest.document d
   where d.tenant_id = internal.require_tenant() and d.document_id = _document_id and d.deleted_at is null for update;
@@ -38,9 +42,21 @@ begin
     end if;
   end if;
 
-  v_pipeline := ingest.pipeline_of(
-    v_project, case v_mode when 'stage' then v_project.next_embedder else v_project.embedder end,
-    v_document.pipeline_config, _code_version);
+  v_embedder := case v_mode when 'stage' then v_project.next_embedder else v_project.embedder end;
+  select * into v_chosen
+  from ingest.choose_embedder(v_embedder, case v_mode when 'index' then _fallback end, _fallback_after);
+  -- A worker of the release before gives no _fallback_after and does not know how to wait.
+  if v_chosen.wait_seconds is not null and _fallback_after is not null then
+    if v_mode = 'index' and v_document.reason_code is distinct from 'embedder_unavailable' then
+      update ingest.document d set reason_code = 'embedder_unavailable', error_message = left(v_chosen.reason, 2000)
+      where d.document_id = _document_id;
+      perform ingest.note_event(_document_id, 'waits', null, null, 'embedder_unavailable', v_chosen.reason,
+        jsonb_build_object('embedder', v_embedder, 'since', v_chosen.since, 'seconds', v_chosen.wait_seconds));
+    end if;
+    return jsonb_build_object('mode', 'wait', 'seconds', v_chosen.wait_seconds);
+  end if;
+
+  v_pipeline := ingest.pipeline_of(v_project, v_chosen.embedder, v_document.pipeline_config, _code_version);
   if v_mode = 'stage' then
     if v_document.staged_pipeline in (v_pipeline, 'failed ' || v_pipeline) then
       return jsonb_build_object('mode', 'done');
@@ -51,6 +67,10 @@ begin
     perform ingest.move_document(
       _document_id, 'processing', 'started', null, null,
       jsonb_build_object('task_id', _task_id, 'attempt', _attempt));
+    if v_chosen.embedder <> v_embedder then
+      perform ingest.note_event(_document_id, 'fallback', null, null, 'embedder_unavailable', v_chosen.reason,
+        jsonb_build_object('embedder', v_chosen.embedder, 'instead_of', v_embedder, 'since', v_chosen.since));
+    end if;
     update ingest.ingestion i set status = 'processing'
     where i.document_id = _document_id and i.finished_at is null;
   end if;
@@ -64,7 +84,9 @@ begin
     'document_id', v_document.document_id,
     'project_id', v_project.project_id,
     'project', v_project.slug,
-    'embedder', case v_mode when 'stage' then v_project.next_embedder else v_project.embedder end,
+    'embedder', v_chosen.embedder,
+    'is_fallback', v_chosen.embedder <> v_embedder,
+    'is_probe', v_chosen.is_probe,
     'text_config', coalesce(v_document.pipeline_config ->> 'language', v_project.text_config),
     'chunk_strategy', coalesce(v_document.pipeline_config #>> '{chunking,strategy}', v_project.chunk_strategy),
     'chunk_tokens', coalesce((v_document.pipeline_config #>> '{chunking,size}')::integer, v_project.chunk_tokens),

@@ -1,6 +1,7 @@
 -- The live chunks that match a query best by BM25 (k1 1.2, b 0.75), over the postings of its rarest lexemes. Given the
 -- few documents of a selective filter, only theirs count. Without a filter nearly all postings are live: the best are
--- taken first and asked after, and only where too few of those are live every posting is asked. Raises PS012.
+-- taken first and asked after, and only where too few of those are live every posting is asked. What a query holds
+-- goes into the statements as parameters, never as text. Raises PS012.
 create or replace function ingest.bm25(
   _query text, _filter jsonb, _depth integer, _document_ids uuid[], _generations integer[], _budget integer default 10000
 )
@@ -12,12 +13,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id uuid := internal.require_tenant();
-  v_documents text := 'join unnest($1, $2) as d (document_id, live_generation)
+  v_documents text := 'join unnest($5, $6) as d (document_id, live_generation)
     on d.document_id = p.document_id and d.live_generation = p.generation';
   v_lexemes text[];
   v_idfs double precision[];
   v_average double precision;
-  v_scores text;
+  v_head text;
+  v_tail text;
   v_rows integer;
 begin
   select array_agg(t.lexeme), array_agg(2.2 * t.idf), max(t.average_length) into v_lexemes, v_idfs, v_average
@@ -26,42 +28,42 @@ begin
     return;
   end if;
   if _document_ids is null then
-    v_documents := format(
-      'join ingest.document d on d.document_id = p.document_id and d.live_generation = p.generation
-         and d.tenant_id = %L::uuid and %s', v_tenant_id, ingest.document_filter(_filter));
+    v_documents := 'join ingest.document d on d.document_id = p.document_id and d.live_generation = p.generation
+      and d.tenant_id = $1 and ' || ingest.document_filter(_filter);
   end if;
   -- unnest() in the list of columns: as a table beside each posting it took half of the time.
-  v_scores := format(
-    'select e.document_id, e.generation, (e.entry >> 32)::integer as ordinal,
-       sum(e.idf * (e.entry >> 16 & 65535) / ((e.entry >> 16 & 65535) + 0.3::float8 + %L::float8 * (e.entry & 65535))) as score
-     from (
-       select p.document_id, p.generation, t.idf, unnest(p.entries) as entry
-       from unnest(%L::text[], %L::float8[]) as t (lexeme, idf)
-       join ingest.posting p on p.tenant_id = %L::uuid and p.lexeme = t.lexeme
-       %%s) e
-     group by 1, 2, 3
-     order by 4 desc, 1, 3
-     limit %%s', 0.9 / v_average, v_lexemes, v_idfs, v_tenant_id);
+  v_head := 'select e.document_id, e.generation, (e.entry >> 32)::integer as ordinal,
+      sum(e.idf * (e.entry >> 16 & 65535) / ((e.entry >> 16 & 65535) + 0.3::float8 + $2 * (e.entry & 65535))) as score
+    from (
+      select p.document_id, p.generation, t.idf, unnest(p.entries) as entry
+      from unnest($3, $4) as t (lexeme, idf)
+      join ingest.posting p on p.tenant_id = $1 and p.lexeme = t.lexeme
+      ';
+  v_tail := ') e
+    group by 1, 2, 3
+    order by 4 desc, 1, 3
+    limit ';
 
   if _filter = '{}' then
     -- The limit makes it a look by key for each of the best, not a scan of all documents.
-    return query execute format(
-      'with best as materialized (%s), live as materialized (
+    return query execute
+      'with best as materialized (' || v_head || v_tail || '3 * $5), live as materialized (
          select b.* from best b
          cross join lateral (
            select from ingest.document d
-           where d.document_id = b.document_id and d.live_generation = b.generation and d.tenant_id = %L::uuid
+           where d.document_id = b.document_id and d.live_generation = b.generation and d.tenant_id = $1
            limit 1) d)
        select * from live l
-       where (select count(*) from live) >= %s or (select count(*) from best) < %s
+       where (select count(*) from live) >= $5 or (select count(*) from best) < 3 * $5
        order by l.score desc, l.document_id, l.ordinal
-       limit %s',
-      format(v_scores, '', 3 * _depth), v_tenant_id, _depth, 3 * _depth, _depth);
+       limit $5'
+    using v_tenant_id, 0.9 / v_average, v_lexemes, v_idfs, _depth;
     get diagnostics v_rows = row_count;
     if v_rows > 0 then
       return;
     end if;
   end if;
-  return query execute format(v_scores, v_documents, _depth) using _document_ids, _generations;
+  return query execute v_head || v_documents || v_tail || '$7'
+  using v_tenant_id, 0.9 / v_average, v_lexemes, v_idfs, _document_ids, _generations, _depth;
 end;
 $$;

@@ -30,6 +30,7 @@ as $$
     'metadata', _document.metadata,
     'pipeline_config', _document.pipeline_config,
     'searchable', _document.live_generation > 0,
+    'fallback_embedder', _document.fallback_embedder,
     'chunk_count', _document.chunk_count,
     'token_count', _document.token_count,
     'created_at', _document.created_at,

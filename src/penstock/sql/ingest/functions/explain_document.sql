@@ -18,7 +18,9 @@ begin
   end if;
   if v_document.task_id is not null and v_document.status in ('pending', 'processing', 'embedding', 'failed') then
     begin
-      select coalesce(jsonb_agg(to_jsonb(e)), '[]') into v_task from queues.explain(v_document.task_id) e;
+      -- A run that failed for good completed its task: that would only mislead.
+      select coalesce(jsonb_agg(to_jsonb(e)), '[]') into v_task from queues.explain(v_document.task_id) e
+      where v_document.status <> 'failed' or e.reason <> 'ended';
     exception
       when sqlstate 'PS007' then
         null;
@@ -33,7 +35,8 @@ begin
     'task_id', v_document.task_id,
     'open_ingestions', (
       select count(*) from ingest.ingestion i where i.document_id = _document_id and i.finished_at is null),
-    'waits_for', v_task,
+    'waits_for', coalesce(
+      (select jsonb_agg(to_jsonb(o)) from ingest.explain_status(v_document) o), '[]') || v_task,
     'events', (
       select coalesce(jsonb_agg(to_jsonb(e) - 'tenant_id' order by e.event_id), '[]')
       from ingest.document_event e where e.document_id = _document_id));

@@ -30,7 +30,8 @@ begin
     return 'gone';
   end if;
   v_wanted := ingest.pipeline_of(
-    v_project, case _mode when 'stage' then v_project.next_embedder else v_project.embedder end,
+    v_project,
+    coalesce(_facts ->> 'fallback', case _mode when 'stage' then v_project.next_embedder else v_project.embedder end),
     v_document.pipeline_config, _code_version);
 
   if v_document.content_sha256 <> _content_sha256 or v_wanted is distinct from _pipeline then
@@ -66,6 +67,7 @@ begin
     indexed_at = internal.clock(),
     indexed_sha256 = _content_sha256,
     indexed_pipeline = _pipeline,
+    fallback_embedder = nullif(_facts ->> 'fallback', v_project.embedder),
     title = _facts ->> 'title',
     author = _facts ->> 'author',
     language = _facts ->> 'language',
@@ -76,6 +78,7 @@ begin
     warnings = array(select jsonb_array_elements_text(coalesce(_facts -> 'warnings', '[]')))
   where d.document_id = _document_id;
   perform ingest.close_ingestions(_document_id, 'indexed');
+  perform ingest.end_dead_letters(_document_id);
   return 'indexed';
 end;
 $$;

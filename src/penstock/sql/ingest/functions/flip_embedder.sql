@@ -38,7 +38,7 @@ begin
   with flipped as (
     update ingest.document d set
       live_generation = d.staged_generation, indexed_pipeline = d.staged_pipeline, staged_generation = null,
-      staged_pipeline = null, chunk_count = d.staged_chunks, token_count = d.staged_tokens,
+      staged_pipeline = null, fallback_embedder = null, chunk_count = d.staged_chunks, token_count = d.staged_tokens,
       indexed_at = internal.clock(), updated_at = internal.clock()
     from ingest.document o
     where o.document_id = d.document_id and d.project_id = _project_id and d.deleted_at is null

@@ -2,7 +2,8 @@
 -- every score. The query comes as text and as one vector for each model in use; ranks are those within a model, so
 -- that two models never compare. An index outside the database gives what it found by vector in _near and by text in
 -- _matched. Stable: all parts see one snapshot, so a re-index in between shows one version of a document, never two.
--- In a snippet U+E000 opens and U+E001 closes a match. Raises PS005, PS012.
+-- `coverage` is the share of the query's words that a hit holds, weighted by how much each tells; null when the query
+-- has none. In a snippet U+E000 opens and U+E001 closes a match. Raises PS005, PS012.
 create or replace function ingest.search(
   _query text,
   _mode text,
@@ -39,7 +40,8 @@ returns table (
   vector_score double precision,
   vector_rank integer,
   text_score double precision,
-  text_rank integer
+  text_rank integer,
+  coverage double precision
 )
 language plpgsql
 stable
@@ -53,6 +55,9 @@ declare
   v_document_ids uuid[];
   v_generations integer[];
   v_marks tsquery;
+  v_configs text[];
+  v_lexemes text[];
+  v_weights double precision[];
 begin
   if _mode not in ('hybrid', 'vector', 'text') then
     raise exception using errcode = 'PS005', detail = 'mode',
@@ -64,6 +69,9 @@ begin
   from ingest.text_config_used u
   cross join lateral unnest(to_tsvector(u.text_config::regconfig, _query)) l
   where u.tenant_id = v_tenant_id;
+
+  select array_agg(t.text_config), array_agg(t.lexeme), array_agg(t.weight) into v_configs, v_lexemes, v_weights
+  from ingest.term_weights(_query) t;
 
   return query
     with near as (
@@ -136,9 +144,18 @@ begin
       ts_headline(
         p.text_config::regconfig, translate(f.text, U&'\E000\E001', ''), coalesce(v_marks, ''::tsquery),
         U&'StartSel="\E000", StopSel="\E001", MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "'),
-      f.model, f.score, f.vector_score, f.vector_rank, f.text_score, f.text_rank
+      f.model, f.score, f.vector_score, f.vector_rank, f.text_score, f.text_rank, c.coverage
     from found f
     join accounts.project p on p.project_id = f.project_id
+    cross join lateral (
+      select sum(t.weight * (t.lexeme = any (h.lexemes))::integer) as coverage
+      from (
+        select tsvector_to_array(to_tsvector(
+          p.text_config::regconfig, concat_ws(' ', f.title, array_to_string(f.heading_path, ' '), f.text))) as lexemes
+      ) h
+      cross join unnest(v_configs, v_lexemes, v_weights) as t (text_config, lexeme, weight)
+      where t.text_config = p.text_config
+    ) c
     order by f.score desc, f.vector_score desc nulls last, f.id, f.ordinal;
 end;
 $$;

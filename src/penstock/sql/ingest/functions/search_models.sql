@@ -1,8 +1,9 @@
 -- The projects a search is about, by slug or id, or all of the tenant's, with the embedder of each. While a project
--- changes its embedder some documents may already be live with the next one, so that one is told too.
+-- changes its embedder some documents may already be live with the next one, so that one is told too; and so are
+-- fallbacks that documents are indexed with because the project's own embedder was unavailable.
 -- Raises PS012, PS013.
 create or replace function ingest.search_models(_projects text[] default null)
-returns table (project_id uuid, slug text, embedder text, next_embedder text)
+returns table (project_id uuid, slug text, embedder text, next_embedder text, fallback_embedders text[])
 language plpgsql
 stable
 security definer
@@ -13,11 +14,12 @@ declare
 begin
   if _projects is null then
     return query
-      select p.project_id, p.slug, p.embedder, p.next_embedder from accounts.project p
+      select p.project_id, p.slug, p.embedder, p.next_embedder, ingest.fallbacks_of(p.project_id)
+      from accounts.project p
       where p.tenant_id = v_tenant_id and p.deleted_at is null order by p.slug;
   else
     return query
-      select distinct p.project_id, p.slug, p.embedder, p.next_embedder
+      select distinct p.project_id, p.slug, p.embedder, p.next_embedder, ingest.fallbacks_of(p.project_id)
       from unnest(_projects) as g (project)
       cross join lateral accounts.find_project(g.project) p;
   end if;

@@ -14,5 +14,6 @@ begin
   end if;
   perform ingest.move_document(_document_id, 'skipped', 'skipped', _reason);
   perform ingest.close_ingestions(_document_id, 'skipped', _reason);
+  perform ingest.end_dead_letters(_document_id);
 end;
 $$;

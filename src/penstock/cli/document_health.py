@@ -1,0 +1,64 @@
+"""What doctor says about documents: which failed, wait for an embedder or use a fallback."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from penstock.cli.checks import Check
+from penstock.db import Connection
+
+HEALTH = "select keeping.document_health()"
+REASONS_SHOWN = 5
+
+
+async def check_health(connection: Connection) -> list[Check]:
+    """All of them, on a migrated database, over all tenants."""
+    health: dict[str, Any] = json.loads(await connection.fetchval(HEALTH))
+    return [_failed(health["failed"]), *_outages(health), *_fallback(health["fallback"])]
+
+
+def _failed(reasons: dict[str, int]) -> Check:
+    if not reasons:
+        return Check("documents", "ok", "none failed")
+    ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    said = ", ".join(f"{count} {reason}" for reason, count in ordered[:REASONS_SHOWN])
+    more = f", and {len(ordered) - REASONS_SHOWN} other reasons" if len(ordered) > REASONS_SHOWN else ""
+    return Check(
+        "documents",
+        "warn",
+        f"{counted(sum(reasons.values()))} failed: {said}{more}",
+        "See them: penstock document list --status failed. Fixed the cause? penstock document retry "
+        "--status failed --reason CODE (each tenant by --tenant)",
+    )
+
+
+def _outages(health: dict[str, Any]) -> list[Check]:
+    return [
+        Check(
+            "embedder",
+            "warn",
+            f"{outage['embedder']} has been unavailable since {outage['since']}: {outage['reason']}; "
+            f"{counted(health['waiting'])} waiting",
+            "Documents go on by themselves when it answers; PENSTOCK_EMBEDDER_FALLBACK names a second model "
+            "to index with meanwhile",
+        )
+        for outage in health["outages"]
+    ]
+
+
+def _fallback(count: int) -> list[Check]:
+    if not count:
+        return []
+    return [
+        Check(
+            "fallback",
+            "warn",
+            f"{counted(count)} indexed with the fallback",
+            "Nothing to do: they are embedded again when their own model is available",
+        )
+    ]
+
+
+def counted(count: int) -> str:
+    return f"{count} document{'' if count == 1 else 's'}"

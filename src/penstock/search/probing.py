@@ -1,0 +1,122 @@
+"""Embeds a query in every model in use, within a time limit; a model that fails does not fail the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from time import monotonic
+from typing import Protocol, TypeAlias, TypeVar
+
+from penstock.db import Record
+from penstock.errors import PenstockError
+from penstock.index.protocol import Probe
+from penstock.model import Embedder
+from penstock.observe import get_logger
+from penstock.search.answer import UnavailableEmbedder
+
+log = get_logger(__name__)
+
+T = TypeVar("T")
+_Awaited: TypeAlias = Awaitable[T]
+_Call: TypeAlias = Callable[[str], Awaitable[T]]
+
+EMBED_SECONDS = 5.0
+LONGEST_REST = 30.0
+
+
+class EmbedderSource(Protocol):
+    async def embedder(self, name: str) -> Embedder:
+        """The embedder of this name in a project's settings."""
+
+
+class Probing:
+    """A remote model that failed rests for a moment, so that not every search waits for it."""
+
+    def __init__(self, embedders: EmbedderSource, seconds: float = EMBED_SECONDS) -> None:
+        self._embedders = embedders
+        self._seconds = seconds
+        self._resting: dict[str, tuple[float, str]] = {}
+
+    async def probes(
+        self, projects: Sequence[Record], text: str
+    ) -> tuple[list[Probe], list[UnavailableEmbedder]]:
+        """One vector for each model that answered, and the embedders that did not, with their projects."""
+        wanted = _wanted(projects)
+        failed: dict[str, str] = {}
+        found: dict[str, tuple[str, Embedder]] = {}
+        for name, made in await self._each(wanted, self._make, failed):
+            found.setdefault(made.model, (name, made))
+
+        async def embed(model: str) -> Probe:
+            name, embedder = found[model]
+            return await self._embed(name, model, embedder, text)
+
+        probes = [probe for _, probe in await self._each(sorted(found), embed, failed)]
+        unavailable = [
+            UnavailableEmbedder(embedder=name, reason=reason, projects=tuple(sorted(wanted[name])))
+            for name in sorted(wanted)
+            if (reason := failed.get(name)) is not None
+        ]
+        return probes, unavailable
+
+    async def _each(self, keys: Iterable[str], call: _Call[T], failed: dict[str, str]) -> list[tuple[str, T]]:
+        """What the calls gave; the reason of one that failed goes to `failed` under the embedder's name."""
+        names = list(keys)
+        results = await asyncio.gather(*(call(name) for name in names), return_exceptions=True)
+        good: list[tuple[str, T]] = []
+        for name, result in zip(names, results, strict=True):
+            match result:
+                case _Failed():
+                    failed[result.name] = result.reason
+                case BaseException():
+                    raise result
+                case _:
+                    good.append((name, result))
+        return good
+
+    async def _make(self, name: str) -> Embedder:
+        until, reason = self._resting.get(name, (0.0, ""))
+        if until > monotonic():
+            raise _Failed(name, reason)
+        return await self._within(name, self._seconds, self._embedders.embedder(name))
+
+    async def _embed(self, name: str, model: str, embedder: Embedder, text: str) -> Probe:
+        # A local model is there or broken; its first call may have to load it, however slow the machine.
+        seconds = self._seconds if embedder.is_remote else None
+        embedded = await self._within(name, seconds, embedder.embed([text], "query"))
+        return Probe(model, embedded.vectors[0])
+
+    async def _within(self, name: str, seconds: float | None, call: _Awaited[T]) -> T:
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await call
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise self._failed(name, f"the embedder {name} did not answer in {seconds:g} s") from None
+        except PenstockError as error:
+            raise self._failed(name, error.message, getattr(error, "retry_after", None)) from error
+
+    def _failed(self, name: str, reason: str, retry_after: float | None = None) -> _Failed:
+        rest = min(LONGEST_REST, self._seconds if retry_after is None else retry_after)
+        self._resting[name] = (monotonic() + rest, reason)
+        log.throttled("search_degraded", every=10, embedder=name, reason=reason)
+        return _Failed(name, reason)
+
+
+class _Failed(Exception):
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name = name
+        self.reason = reason
+
+
+def _wanted(projects: Sequence[Record]) -> dict[str, set[str]]:
+    """The embedders of these projects, each with the projects it is for."""
+    wanted: dict[str, set[str]] = {}
+    for project in projects:
+        names = {project["embedder"], project["next_embedder"], *project["fallback_embedders"]} - {None}
+        for name in names:
+            wanted.setdefault(name, set()).add(project["slug"])
+    return dict(sorted(wanted.items()))

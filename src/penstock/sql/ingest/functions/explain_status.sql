@@ -1,0 +1,38 @@
+-- Why a document is as it is, from its own row: what failed, what it waits for, which model it is indexed with.
+create or replace function ingest.explain_status(_document ingest.document)
+returns table (reason text, explanation text, remedy text)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_embedder text;
+begin
+  if _document.status = 'failed' then
+    return query select 'failed', format('It failed at %s: %s: %s', _document.updated_at,
+      coalesce(_document.reason_code, 'unknown'), coalesce(_document.error_message, 'no message was kept')),
+      format('Fix the cause, then: penstock document retry %s', _document.document_id);
+    return;
+  end if;
+  select case when _document.status = 'indexed' and p.next_embedder is not null then p.next_embedder else p.embedder end
+  into v_embedder
+  from accounts.project p where p.project_id = _document.project_id;
+  if _document.status = 'pending' and _document.reason_code = 'embedder_unavailable' then
+    return query
+    select 'embedder_unavailable', format('The embedder %s has been unavailable since %s: %s The next call is at %s.',
+      o.embedder, o.since, rtrim(o.reason, '.') || '.', o.retry_at),
+      'Nothing to do; it goes on by itself when the embedder answers. PENSTOCK_EMBEDDER_FALLBACK names a second model '
+        'to index with meanwhile.'
+    from internal.embedder_outage o where o.embedder = v_embedder;
+  elsif _document.status = 'pending' and _document.reason_code = 'over_budget' then
+    return query select 'over_budget', format('The tenant''s budget of tokens is used up: %s.', _document.error_message),
+      'Raise the tenant''s monthly_token_budget, or wait for the next month.';
+  end if;
+  if _document.fallback_embedder is not null then
+    return query select 'fallback', format('It is indexed with the fallback %s because %s was unavailable.',
+      _document.fallback_embedder, v_embedder),
+      format('Nothing to do; it is embedded again with %s once that is available.', v_embedder);
+  end if;
+end;
+$$;

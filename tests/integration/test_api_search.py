@@ -1,0 +1,56 @@
+"""Search over HTTP: every query answers 200, and the answer says what it lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penstock.simulators import EmbeddingsSimulator, serving
+from penstock.simulators.embeddings import KEY
+from tests.integration.api_house import form, house
+from tests.integration.test_search import HOSTILE
+from tests.plugins.database import Database
+
+
+async def test_every_query_answers_200(database: Database, tmp_path: Path) -> None:
+    async with house(database, tmp_path) as api, api.working(), api.client() as client:
+        sent = await client.post(
+            "/v1/documents/upload?wait=60", files=form("See example.com/a%20b: 100% of it.")
+        )
+        assert sent.status_code == 200, sent.text
+        for query in HOSTILE:
+            answer = await client.post("/v1/search", json={"query": query})
+            assert answer.status_code == 200, (query[:50], answer.text)
+            if len(query) < 1_000:
+                answer = await client.get("/v1/search", params={"q": query})
+                assert answer.status_code == 200, (query[:50], answer.text)
+        found = (await client.post("/v1/search", json={"query": "example.com/a%20b"})).json()
+        assert found["hits"][0]["relevance"] > 0.5
+        assert (found["no_good_match"], found["degraded"], found["unavailable"]) == (False, [], [])
+        nothing = (await client.post("/v1/search", json={"query": "boil an egg", "min_score": 0.9})).json()
+        assert (nothing["no_good_match"], nothing["hits"]) == (True, [])
+
+
+async def test_a_search_says_what_it_had_to_do_without_and_documents_are_retried_by_reason(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    async with serving(simulator.app) as url:
+        settings = {"embedder": "openai", "openai_base_url": f"{url}/v1", "openai_api_key": KEY}
+        async with house(database, tmp_path, **settings) as api, api.working(), api.client() as client:
+            assert (await client.post("/v1/documents/upload?wait=60", files=form())).status_code == 200
+            assert (await client.post("/v1/documents/upload?wait=60", files=form(" "))).status_code == 200
+            simulator.faults.begin_outage()
+            found = (await client.get("/v1/search", params={"q": "water mill"})).json()
+            assert (len(found["hits"]), found["degraded"]) == (1, ["vector"])
+            assert found["unavailable"][0]["projects"] == ["default"]
+            listed = (await client.get("/v1/documents", params={"status": "failed"})).json()
+            assert [each["reason_code"] for each in listed["items"]] == ["empty"]
+            asked = {"status": "failed", "reason": "empty", "dry_run": True}
+            counted = await client.post("/v1/documents/retry", json=asked)
+            assert (counted.status_code, counted.json()) == (202, {"matched": 1, "queued": 0})
+            other = await client.post("/v1/documents/retry", json={"reason": "encrypted"})
+            assert other.json() == {"matched": 0, "queued": 0}
+            retried = await client.post("/v1/documents/retry", json={"reason": "empty"})
+            assert retried.json() == {"matched": 1, "queued": 1}
+            wrong = await client.post("/v1/documents/retry", json={"status": "indexed"})
+            assert wrong.status_code == 422

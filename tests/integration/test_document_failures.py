@@ -1,0 +1,98 @@
+"""A document that fails for good is seen: counted, logged, listed, explained, and retried with its like."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.observe import Metrics, configure
+from penstock.simulators import EmbeddingsSimulator, Fault, serving
+from penstock.simulators.embeddings import KEY
+from tests.plugins.database import Database
+from tests.plugins.documents import works_on
+from tests.plugins.workers import eventually
+
+NOTE = "The sluice was opened at noon. The wheel began to turn."
+
+
+@pytest.fixture
+def log_lines() -> Iterator[io.StringIO]:
+    """Everything logged, a JSON document a line."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    stream = io.StringIO()
+    configure("info", "json", stream=stream)
+    yield stream
+    for handler in [known for known in root.handlers if known not in before]:
+        root.removeHandler(handler)
+    root.setLevel(level)
+
+
+async def test_a_document_that_fails_for_good_counts_as_failed_and_is_logged_and_explained(
+    database: Database, tmp_path: Path, log_lines: io.StringIO
+) -> None:
+    metrics = Metrics()
+    async with works_on(database, tmp_path) as works:
+        worker = works.product.worker(metrics=metrics)
+        await worker.start()
+        try:
+            good = await works.index(NOTE)
+            bad = await works.settled((await works.hand_in("   \n", "empty.txt")).document_id)
+            assert (bad.status, bad.reason_code) == ("failed", "empty")
+
+            def counted() -> bool:
+                completed = metrics.snapshot().completed
+                return (
+                    completed.get(("ingest-document", "failed")) == 1
+                    and completed.get(("ingest-document", "success")) == 1
+                )
+
+            await eventually(counted)
+        finally:
+            await worker.stop()
+        why = await works.product.documents.explain(works.tenant_id, bad.document_id)
+        assert [reason.reason for reason in why.waits_for] == ["failed"]
+        assert "empty: " in why.waits_for[0].explanation
+        assert f"penstock document retry {bad.document_id}" in why.waits_for[0].remedy
+        well = await works.product.documents.explain(works.tenant_id, good.document_id)
+        assert well.waits_for == []
+    logged = [json.loads(line) for line in log_lines.getvalue().splitlines()]
+    (failed,) = [line for line in logged if line["event"] == "document_failed"]
+    assert (failed["document_id"], failed["code"]) == (str(bad.document_id), "empty")
+    assert "no text" in failed["message"]
+
+
+async def test_documents_are_retried_by_their_reason_and_the_dead_letter_ends_with_success(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    async with serving(simulator.app) as url:
+        openai: dict[str, Any] = {"embedder": "openai", "openai_base_url": f"{url}/v1", "openai_api_key": KEY}
+        async with works_on(database, tmp_path, **openai) as works, works.working():
+            simulator.faults.begin_outage(Fault("wrong_size"))
+            broken = [await works.hand_in(f"{NOTE} Number {n}.", f"{n}.txt") for n in range(2)]
+            empty = await works.hand_in(" ", "empty.txt")
+            for taken in (*broken, empty):
+                assert (await works.settled(taken.document_id)).status == "failed"
+
+            async def buried() -> bool:
+                return bool(await works.value("select count(*) = 2 from queues.dead_letter"))
+
+            await eventually(buried)
+            documents, tenant = works.product.documents, works.tenant_id
+            assert await documents.count_to_retry(tenant) == 3
+            assert await documents.count_to_retry(tenant, reason="EmbedderFailed") == 2
+            assert await documents.count_to_retry(tenant, reason="nothing") == 0
+            simulator.faults.clear()
+            assert await documents.retry_all(tenant, reason="EmbedderFailed", project="default") == 2
+            for taken in broken:
+                assert (await works.settled(taken.document_id)).status == "indexed"
+            assert (await documents.show(tenant, empty.document_id)).status == "failed"
+            assert await works.value("select count(*) from queues.dead_letter") == 0
+            assert await works.value("select count(*) from queues.audit where action = 'end_dead'") == 2

@@ -1,0 +1,149 @@
+"""An embedder that is unavailable: documents wait without using attempts, and searches answer by words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.intake import Document, Taken
+from penstock.search import SearchQuery
+from penstock.simulators import EmbeddingsSimulator, Fault, busy, serving
+from penstock.simulators.embeddings import KEY
+from tests.plugins.database import Database
+from tests.plugins.documents import Works, works_on
+from tests.plugins.workers import eventually
+
+NOTE = "The sluice was opened at noon. The wheel began to turn."
+OPENAI = "openai:text-embedding-3-small"
+UNKNOWN = "openai:house-model"
+"""A model whose dimensions its first answer tells."""
+
+
+def openai(url: str, embedder: str = OPENAI) -> dict[str, Any]:
+    return {"embedder": embedder, "openai_base_url": f"{url}/v1", "openai_api_key": KEY}
+
+
+async def waiting(works: Works, taken: Taken) -> Document:
+    """The document once its timeline says that it waits for its embedder."""
+
+    async def waits() -> bool:
+        return (
+            await works.product.documents.show(works.tenant_id, taken.document_id)
+        ).reason_code is not None
+
+    await eventually(waits, within=40, what="the document waits")
+    shown = await works.product.documents.show(works.tenant_id, taken.document_id)
+    assert (shown.status, shown.reason_code) == ("pending", "embedder_unavailable"), shown
+    return shown
+
+
+async def hurry(works: Works, taken: Taken) -> None:
+    """Let the embedder be tried again and the document run, now instead of in seconds."""
+    async with works.database.connect("admin") as admin:
+        await admin.execute("update internal.embedder_outage set retry_at = now()")
+    async with works.database.connect("operator") as operator:
+        await operator.execute("select queues.run_now($1)", taken.task_id)
+
+
+async def call_again(works: Works, taken: Taken, simulator: EmbeddingsSimulator) -> None:
+    """Hurry until the embedder is called once more; a run that ends meanwhile puts it off again."""
+    before = simulator.calls
+
+    async def called() -> bool:
+        await hurry(works, taken)
+        return simulator.calls > before
+
+    await eventually(called, within=30, every=0.3)
+
+
+@pytest.mark.parametrize("embedder", [OPENAI, UNKNOWN])
+@pytest.mark.parametrize("fault", [Fault("status", 503), busy("60"), Fault("disconnect")])
+async def test_an_unavailable_embedder_uses_no_attempt_also_at_the_first_call_after_a_start(
+    database: Database, tmp_path: Path, embedder: str, fault: Fault
+) -> None:
+    simulator = EmbeddingsSimulator()
+    simulator.faults.begin_outage(fault)
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **openai(url, embedder)) as works:
+        async with works.working():
+            taken = await works.hand_in(NOTE)
+            await waiting(works, taken)
+            for _ in range(4):  # more often than a document has attempts
+                await call_again(works, taken, simulator)
+
+            async def pending() -> bool:
+                shown = await works.product.documents.show(works.tenant_id, taken.document_id)
+                return shown.status == "pending"
+
+            await eventually(pending, within=20)
+            why = await works.product.documents.explain(works.tenant_id, taken.document_id)
+            said = {reason.reason: reason for reason in why.waits_for}
+            assert "unavailable since" in said["embedder_unavailable"].explanation
+            assert "PENSTOCK_EMBEDDER_FALLBACK" in said["embedder_unavailable"].remedy
+            simulator.faults.clear()
+            await call_again(works, taken, simulator)
+            document = await works.settled(taken.document_id)
+            assert (document.status, document.reason_code) == ("indexed", None)
+            assert await works.value("select count(*) from queues.dead_letter") == 0
+            assert (
+                await works.value("select max(attempt) from queues.attempt where outcome = 'completed'") == 1
+            )
+            assert await works.value("select count(*) from internal.embedder_outage") == 0
+
+
+async def test_retry_after_decides_when_a_document_tries_again(database: Database, tmp_path: Path) -> None:
+    simulator = EmbeddingsSimulator()
+    simulator.faults.begin_outage(busy("120"))
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **openai(url)) as works:
+        async with works.working():
+            taken = await works.hand_in(NOTE)
+            await waiting(works, taken)
+            left = await works.value(
+                "select extract(epoch from retry_at - now())::float8 from internal.embedder_outage"
+            )
+            assert 100 < left <= 120
+            seconds = await works.value(
+                "select (detail ->> 'seconds')::float8 from ingest.document_event where event = 'waits'"
+            )
+            assert 120 <= seconds <= 144
+
+
+async def test_while_an_embedder_is_unavailable_other_documents_wait_without_a_call_or_a_parse(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    simulator.faults.begin_outage(busy("120"))
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **openai(url)) as works:
+        async with works.working():
+            await waiting(works, await works.hand_in(NOTE))
+            calls = simulator.calls
+            second = await works.hand_in(NOTE + " Again.")
+            await waiting(works, second)
+            assert simulator.calls == calls
+            assert await works.story(second.document_id) == ["taken_in", "waits"]
+
+
+async def test_what_is_the_callers_fault_fails_at_once(database: Database, tmp_path: Path) -> None:
+    simulator = EmbeddingsSimulator()
+    simulator.faults.begin_outage(Fault("status", 400))
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **openai(url)) as works:
+        async with works.working():
+            taken = await works.hand_in(NOTE)
+            document = await works.settled(taken.document_id)
+            assert (document.status, document.reason_code) == ("failed", "EmbedderRefused")
+            assert (await works.story(taken.document_id)).count("started") == 1
+
+
+async def test_a_search_without_its_embedder_answers_by_words_and_says_so(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **openai(url)) as works:
+        async with works.working():
+            document = await works.index(NOTE)
+            simulator.faults.begin_outage()
+            answer = await works.product.search.search(works.tenant_id, SearchQuery(query="sluice wheel"))
+            assert [hit.document_id for hit in answer.hits] == [document.document_id]
+            assert answer.degraded == ("vector",)
+            assert "503" in answer.unavailable[0].reason

@@ -6,9 +6,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 MODEL_READY := $(VENV)/.ready-model
+LOCK := requirements.lock
+BENCH_LOCK := requirements-bench.lock
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+COMPILE := $(VENV)/lock/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
+  --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-documents chaos clean
+.PHONY: help setup lock demo test check format bench bench-documents chaos clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -16,18 +21,26 @@ help: ## list these commands
 setup: $(READY) ## create .venv with everything the other commands need
 	@echo "Ready: $(BIN)/penstock --help"
 
-$(READY): pyproject.toml
+# Every package in the version and with the hashes of the lock file, then this checkout by tools that are in it too.
+$(READY): pyproject.toml $(LOCK)
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Penstock needs Python 3.11 or newer as '$(PYTHON)'. Install one, or name it: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; \
 	  exit 1; }
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@echo "Installing Penstock and its tools into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(INSTALL) --require-hashes -r $(LOCK)
+	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(BENCH_READY): $(MODEL_READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+$(BENCH_READY): $(MODEL_READY) $(BENCH_LOCK)
+	@$(INSTALL) --require-hashes -r $(BENCH_LOCK)
 	@touch $@
+
+lock: ## renew the lock files: the newest versions that pyproject.toml allows
+	@test -x $(VENV)/lock/bin/uv || { "$(PYTHON)" -m venv $(VENV)/lock && \
+	  $(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check uv; }
+	@$(COMPILE) --extra dev -o $(LOCK)
+	@$(COMPILE) --extra dev --extra bench -c $(LOCK) -o $(BENCH_LOCK)
 
 # MiniLM is built once into the user's cache from the package index; without it the tests and the demo that need it
 # say so and go on with the small model.

@@ -10,6 +10,7 @@ import pytest
 
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
+from tests.plugins.environment import restore_ctrl_c
 
 LOADED = """
 import sys
@@ -123,3 +124,26 @@ def test_ctrl_c_leaves_no_traceback(penstock: CommandLine) -> None:
         child.send_signal(signal.SIGINT)
         assert child.wait(20) == 130
         assert child.stderr.read() == ""
+
+
+def test_ctrl_c_reaches_a_command_though_the_tests_run_in_the_background(penstock: CommandLine) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for a job with &
+    try:
+        restore_ctrl_c()
+        test_ctrl_c_leaves_no_traceback(penstock)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_child_of_penstock_hears_ctrl_c_though_its_parent_ignores_it(penstock: CommandLine) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with penstock.running(
+            "--ends-with-parent", "queue", "stats", "--watch", stdin=subprocess.PIPE
+        ) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline()
+            child.send_signal(signal.SIGINT)
+            assert child.wait(20) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -64,8 +64,12 @@ class CommandLine:
         return CommandLine(self.folder, {**self.variables, **variables})
 
     def __call__(self, *words: str, given: str | None = None, timeout: float = 60) -> Ended:
+        return self.python("-m", "penstock", *words, given=given, timeout=timeout)
+
+    def python(self, *words: str, given: str | None = None, timeout: float = 60) -> Ended:
+        """The interpreter with these arguments, where a command would run."""
         done = subprocess.run(
-            self._command(words),
+            [sys.executable, *words],
             cwd=self.folder,
             env=self._environment(),
             input="" if given is None else given,
@@ -77,13 +81,13 @@ class CommandLine:
         return Ended(done.returncode, done.stdout, done.stderr)
 
     @contextmanager
-    def running(self, *words: str) -> Iterator[subprocess.Popen[str]]:
+    def running(self, *words: str, stdin: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
         """The command while the block runs; killed at its end if it has not ended by itself."""
         child = subprocess.Popen(
             self._command(words),
             cwd=self.folder,
             env=self._environment(),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -1,12 +1,23 @@
-"""Tests see no PENSTOCK_ or PG variable of whoever runs them."""
+"""Tests see no PENSTOCK_ or PG variable of whoever runs them, and their children hear Ctrl-C."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
 KEPT = {"PENSTOCK_CHAOS_LONG"}
+
+
+def pytest_configure() -> None:
+    restore_ctrl_c()
+
+
+def restore_ctrl_c() -> None:
+    """A shell ignores SIGINT in what it starts in the background, and a child inherits that; not ours."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -157,6 +157,10 @@ async def _plant_documents(works: Works, canary: Canary) -> None:
         pipeline_config=PipelineConfig(language="german"),
     )
     await works.index(pdf(mark("title"), [[f"# {mark('heading')}", mark("words")]], author=mark("author")))
+    # Words of two documents are counted, and a count that comes later finds the same.
+    for number in range(2):
+        await works.index(f"Number {number} of {mark('counted')}.", f"{number}.md")
+    await works.value("select keeping.refresh_statistics()")
     mail = f"From: {mark('from')}@example.org\nSubject: {mark('subject')}\n\n{mark('mail')}\n"
     await works.index(mail, f"{mark('mail')}.eml")
     ends = {

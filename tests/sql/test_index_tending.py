@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from tests.plugins.database import Database
 from tests.plugins.workers import eventually
 from tests.sql.shelf import Shelf, shelf_of
@@ -37,6 +39,39 @@ async def test_words_of_several_chunks_are_counted_and_those_of_one_are_not(data
         assert counts["river"] == 3
         assert "mill" not in counts
         assert await counted(other) == {}
+
+
+async def test_a_count_under_way_leaves_no_words_of_an_erased_tenant(database: Database) -> None:
+    async with shelf_of(database) as shelf, database.connect("admin") as other:
+        await shelf.put("river mill", "river dam")
+        await shelf.admin.execute("select queues.put_queue('spared')")
+        await shelf.admin.execute("select queues.stop_tenant($1, 'spared')", shelf.tenant_id)
+
+        async def erase() -> None:
+            async with other.transaction():
+                await other.execute("select set_config('penstock.tenant_id', $1, true)", str(shelf.tenant_id))
+                await other.execute("select internal.erase_tenant($1)", shelf.tenant_id)
+
+        async with shelf.admin.transaction():
+            assert await shelf.admin.fetchval("select keeping.refresh_statistics()") == 1
+            erasing = asyncio.create_task(erase())
+            waiting = "select count(*) > 0 from pg_locks where locktype = 'advisory' and not granted"
+            await eventually(lambda: shelf.admin.fetchval(waiting), what="the erasure waits for the count")
+        await erasing
+        assert await counted(shelf) == {}
+        assert await refresh(shelf) == 0
+        left = "select count(*) from ingest.text_statistics where tenant_id = $1"
+        assert await shelf.admin.fetchval(left, shelf.tenant_id) == 0
+
+
+async def test_a_tenant_erased_since_it_was_chosen_is_not_counted(database: Database) -> None:
+    async with shelf_of(database) as shelf:
+        await shelf.put("river mill", "river dam")
+        await shelf.admin.execute(
+            "create rule gone as on delete to ingest.text_move do instead nothing"
+        )  # as if another call had deleted the rows between the choice and the count
+        assert await refresh(shelf) == 0
+        assert await counted(shelf) == {}
 
 
 async def test_counting_waits_until_a_tenth_of_the_chunks_moved(database: Database) -> None:

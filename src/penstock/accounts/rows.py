@@ -20,7 +20,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 class Row(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    # Built at the first use: most commands read one or two kinds of rows.
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class Tenant(Row):

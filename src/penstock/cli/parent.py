@@ -14,7 +14,13 @@ _alive_fd: int | None = None
 
 
 def end_with_parent() -> None:
-    """Shut down gracefully when our parent dies: then our stdin, a pipe from it, ends."""
+    """Shut down gracefully when our parent dies: then our stdin, a pipe from it, ends.
+
+    A parent that a shell started in the background ignores SIGINT and hands that down; we hear it again.
+    """
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     # Our parent sends SIGABRT when we no longer answer; then our stacks go to stderr.
     faulthandler.enable()
 

@@ -21,7 +21,6 @@ from penstock.errors import Conflict, NotFound, TenantClosed
 from penstock.model import TenantId
 from penstock.product.queues import INGEST
 from penstock.product.services import Services
-from penstock.queue.operations import Operations
 from penstock.settings import Settings
 
 DEFAULT = "default"
@@ -119,6 +118,8 @@ async def operator_pool(addresses: Addresses, settings: Settings) -> AsyncIterat
 
 async def is_served(addresses: Addresses, settings: Settings, queue: str) -> bool:
     """Whether a worker that is alive serves this queue."""
+    from penstock.queue.operations import Operations
+
     async with reach(addresses.operator, application_name="penstock cli") as connection:
         workers = await Operations(connection).workers()
     return any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.db import Connection
 from penstock.db.addresses import Addresses, prepare, resolve
@@ -14,8 +14,10 @@ from penstock.db.migrator import assert_migrated
 from penstock.db.reach import reach, reaching
 from penstock.errors import DatabaseUnreachable, PenstockError
 from penstock.observe import configure
-from penstock.queue.operations import Operations
 from penstock.settings import Settings
+
+if TYPE_CHECKING:
+    from penstock.queue.operations import Operations
 
 T = TypeVar("T")
 
@@ -68,6 +70,8 @@ async def _release(addresses: Addresses, *, stays: bool) -> None:
 @asynccontextmanager
 async def operations() -> AsyncIterator[Operations]:
     """The operator's calls on the queue."""
+    from penstock.queue.operations import Operations
+
     async with operator() as connection:
         yield Operations(connection)
 

@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 
 class Row(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    # Built at the first use: most commands read one or two kinds of rows.
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class Taken(Row):

@@ -1,7 +1,8 @@
 -- The one door that removes history: deletes what the queue keeps of a tenant that was stopped, its documents' timeline,
 -- its index, its caches, its keys, its secrets, and the roots of its processes but those that delete it. Rows that
 -- others point at stay, overwritten by accounts.anonymize_account(). Returns how many rows of what went.
--- Locks: the rows it deletes. Raises PS011 while the tenant is not stopped or a lease of it is open, PS012.
+-- Locks: the count of the tenant's words, waiting for one under way, which would write words after they were deleted;
+-- then the rows it deletes. Raises PS011 while the tenant is not stopped or a lease of it is open, PS012.
 create or replace function internal.erase_tenant(_tenant_id uuid)
 returns jsonb
 language plpgsql
@@ -17,6 +18,7 @@ begin
     raise exception using errcode = 'PS011', detail = 'tenant_id',
       message = format('tenant %s is not the transaction''s', _tenant_id), hint = 'Erase a tenant in its own transaction.';
   end if;
+  perform pg_advisory_xact_lock(hashtextextended('count ' || _tenant_id::text, 0));
   v_removed := queues.erase_history(_tenant_id);
   delete from internal.open_root o
   where o.tenant_id = _tenant_id and o.process not in ('accounts.account_deletion', 'accounts.account_anonymization');

@@ -22,6 +22,7 @@ begin
   loop
     continue when not pg_try_advisory_xact_lock(hashtextextended('count ' || v_tenant_id::text, 0));
     delete from ingest.text_move t where t.tenant_id = v_tenant_id;
+    continue when not found;  -- counted by another call, or erased, since the tenants were chosen
 
     with counted as materialized (
       select p.lexeme, sum(cardinality(p.entries))::integer as df

@@ -1,0 +1,127 @@
+"""A command imports only what it uses, so that it starts quickly."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.plugins.command_line import CommandLine
+
+SERVERS = {"fastapi", "starlette", "uvicorn", "mcp"}
+PARSERS = {"onnxruntime", "pypdfium2", "pptx", "tokenizers", "wordllama", "xberg"}
+CLOUDS = {"aiosmtplib", "httpx2", "qdrant_client"}
+OTHERS = {"croniter", "cryptography", "numpy", "prometheus_client", "pydantic_settings", "rich", "uvloop"}
+EVERYTHING = SERVERS | PARSERS | CLOUDS | OTHERS
+
+REPORT = """
+import sys
+from penstock.cli import main
+sys.argv[0] = "penstock"
+code = main()
+print("modules:", *sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+sys.exit(code)
+"""
+PROCESSOR = """
+import resource, subprocess, sys
+def spent(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+libraries = [sys.executable, "-c", "import asyncpg, pydantic, typer; from pydantic import BaseModel"]
+command = [sys.executable, "-m", "penstock", "document", "list"]
+pairs = [(spent(command), spent(libraries)) for _ in range(5)]
+print(min(ours for ours, _ in pairs) / min(theirs for _, theirs in pairs))
+"""
+
+
+def modules_of(penstock: CommandLine, *words: str) -> set[str]:
+    ended = penstock.python("-c", REPORT, *words)
+    line = ended.err.strip().splitlines()[-1]
+    assert (ended.code, line[:8]) == (0, "modules:"), ended.err
+    return set(line.split()[1:])
+
+
+@pytest.fixture
+def shop(penstock: CommandLine) -> CommandLine:
+    assert penstock("tenant", "create", "default").code == 0
+    return penstock
+
+
+@pytest.mark.parametrize(
+    "words", ["--help", "queue list", "task list --queue default", "dead list", "db url"]
+)
+def test_a_command_of_the_queue_imports_neither_pydantic_nor_anything_of_documents(
+    words: str, penstock: CommandLine
+) -> None:
+    assert modules_of(penstock, *words.split()) & (EVERYTHING | {"pydantic", "obstore"}) == set()
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["document list", "document list --json", "tenant list", "project list", "schedule list", "process list"],
+)
+def test_a_command_that_looks_imports_no_server_parser_model_or_cloud_client(
+    words: str, shop: CommandLine
+) -> None:
+    assert modules_of(shop, *words.split()) & EVERYTHING == set()
+
+
+def test_a_search_imports_its_model_in_a_child_and_no_server_or_parser(shop: CommandLine) -> None:
+    assert modules_of(shop, "search", "gate", "--mode", "text") & (SERVERS | PARSERS | {"rich"}) == set()
+
+
+def test_a_worker_imports_no_server(shop: CommandLine) -> None:
+    worker = modules_of(shop, "worker", "--until-empty")
+    assert (
+        worker & (SERVERS | {"onnxruntime", "pypdfium2", "pptx", "xberg", "rich", "qdrant_client"}) == set()
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("import penstock.sandbox.child", EVERYTHING | {"asyncpg", "asyncio", "pydantic", "typer"}),
+        (
+            "import penstock.pipeline.embed.local_child",
+            EVERYTHING - {"numpy"} | {"asyncpg", "pydantic", "typer"},
+        ),
+        (
+            "from penstock import api, product; api.create_app(product.Product())",
+            PARSERS | {"qdrant_client", "typer"},
+        ),
+    ],
+    ids=["sandbox", "embedder", "api"],
+)
+def test_a_child_process_imports_only_its_own_part(code: str, heavy: set[str], penstock: CommandLine) -> None:
+    told = "; import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    ended = penstock.python("-c", code + told)
+    assert ended.code == 0, ended.err
+    assert set(ended.out.split()) & heavy == set()
+
+
+def test_listing_documents_takes_little_more_than_importing_its_libraries(shop: CommandLine) -> None:
+    """Quiet, it takes 0.3 s of processor; a busy machine stretches both sides alike."""
+    ended = shop.python("-c", PROCESSOR, timeout=110)
+    assert ended.code == 0, ended.err
+    assert float(ended.out) < 2.5
+
+
+def test_a_package_lists_exactly_the_names_it_loads() -> None:
+    code = """
+import importlib, pkgutil, penstock
+for found in pkgutil.walk_packages(penstock.__path__, "penstock."):
+    if found.ispkg:
+        package = importlib.import_module(found.name)
+        for name in getattr(package, "__all__", ()):
+            getattr(package, name)
+            assert name in dir(package), (found.name, name)
+"""
+    environment = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr

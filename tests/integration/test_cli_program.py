@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from penstock.cli.program import COMMANDS, GROUPS
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
 from tests.plugins.environment import restore_ctrl_c
@@ -34,6 +35,15 @@ def test_help_tells_the_exit_codes(penstock: CommandLine) -> None:
     assert ended.code == 0
     assert "3    the database cannot be reached or is not migrated" in ended.out
     assert "130  interrupted" in ended.out
+
+
+def test_help_lists_every_command_under_one_heading(penstock: CommandLine) -> None:
+    lines = penstock("--help").out.splitlines()
+    for heading, commands in GROUPS.items():
+        start = lines.index(f"{heading}:") + 1
+        listed = [line.split()[0] for line in lines[start : start + len(commands)]]
+        assert listed == list(commands)
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
 
 
 def test_a_mistyped_command_is_wrong_usage_and_gets_a_hint(penstock: CommandLine) -> None:

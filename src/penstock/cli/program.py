@@ -6,55 +6,86 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from penstock.cli import version
 from penstock.cli.exit_codes import EPILOG, Exit
 from penstock.cli.failures import WrongUsage, show, show_usage, warn_of_misspelt
 from penstock.cli.parent import end_with_parent, tell_parent
 
-COMMANDS = {
-    "demo": "See documents become searchable and a killed worker lose nothing.",
-    "up": "Start everything: Postgres, the API and a worker.",
-    "ingest": "Take files and folders in and watch them become searchable.",
-    "search": "Find passages by meaning and by words.",
-    "document": "Look at documents, get, retry, re-index or delete them.",
-    "explain": "Say where a document or a task is, why, and what to do about it.",
-    "message": "Send emails and text messages.",
-    "tenant": "Make and list tenants, their limits and their API keys.",
-    "project": "Make and list projects, change, delete and re-index them.",
-    "source": "List a tenant's sources, make its webhook, pause and remove them.",
-    "model": "List, install and switch embedding models.",
-    "api": "Serve the HTTP API.",
-    "mcp": "Serve a tenant's documents to an AI assistant over stdio.",
-    "worker": "Work on documents, or run the tasks of an app.",
-    "migrate": "Bring the database to the schema of this version.",
-    "queue": "Look at queues, pause them, limit them.",
-    "task": "Look at tasks, cancel them, run them now.",
-    "dead": "Look at dead letters, replay or purge them.",
-    "process": "Look at supervised processes, start one again that failed.",
-    "schedule": "Look at the cron schedules, run one now.",
-    "doctor": "Check the database, its roles, workers and queues.",
-    "db": "The database itself: its address, psql, backup, restore, stop.",
-    "new": "Write a new supervised process.",
-    "bench": "Measure enqueue and drain on this database.",
-    "version": "Print the version.",
+GROUPS = {
+    "Start here": {
+        "demo": "See documents become searchable and a killed worker lose nothing.",
+        "up": "Start everything: Postgres, the API and a worker.",
+    },
+    "Documents": {
+        "ingest": "Take files and folders in and watch them become searchable.",
+        "search": "Find passages by meaning and by words.",
+        "document": "Look at documents, get, retry, re-index or delete them.",
+        "explain": "Say where a document or a task is, why, and what to do about it.",
+        "model": "List, install and switch embedding models.",
+        "mcp": "Serve a tenant's documents to an AI assistant over stdio.",
+    },
+    "Accounts": {
+        "tenant": "Make and list tenants, their limits and their API keys.",
+        "project": "Make and list projects, change, delete and re-index them.",
+        "source": "List a tenant's sources, make its webhook, pause and remove them.",
+    },
+    "Messages and processes": {
+        "message": "Send emails and text messages.",
+        "process": "Look at supervised processes, start one again that failed.",
+    },
+    "Queue": {
+        "queue": "Look at queues, pause them, limit them.",
+        "task": "Look at tasks, cancel them, run them now.",
+        "dead": "Look at dead letters, replay or purge them.",
+        "schedule": "Look at the cron schedules, run one now.",
+    },
+    "Operate": {
+        "api": "Serve the HTTP API.",
+        "worker": "Work on documents, or run the tasks of an app.",
+        "migrate": "Bring the database to the schema of this version.",
+        "db": "The database itself: its address, psql, backup, restore, stop.",
+        "doctor": "Check the database, its roles, workers and queues.",
+        "version": "Print the version.",
+    },
+    "Development": {
+        "new": "Write a new supervised process.",
+        "bench": "Measure enqueue and drain on this database.",
+    },
 }
+"""Every command with its line in `penstock --help`, under the headings of that page."""
+
+COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 
 SHARED = ("new", "model")
 """Commands that write for others to read (a project's files, a cache) and nothing in the data directory."""
+
+_WIDEST = max(map(len, COMMANDS))
+"""One column of names over all headings."""
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")]
 EndsWithParent = Annotated[bool, typer.Option("--ends-with-parent", hidden=True)]
 AliveFd = Annotated[int | None, typer.Option("--alive-fd", hidden=True)]
 
 
+class _Program(TyperGroup):
+    """Lists the commands under their headings; Typer does so only in the boxes of rich, slowly."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(_WIDEST), line) for name, line in commands.items()])
+
+
 def build(words: Sequence[str]) -> typer.Typer:
     """The program with those commands loaded that `words` may call; of the others only name and line."""
     program = typer.Typer(
         name="penstock",
+        cls=_Program,
         help="Penstock: documents through one durable Postgres queue into a searchable index.",
         epilog=EPILOG,
         no_args_is_help=True,

@@ -8,6 +8,7 @@ BENCH_READY := $(VENV)/.ready-bench
 MODEL_READY := $(VENV)/.ready-model
 LOCK := requirements.lock
 BENCH_LOCK := requirements-bench.lock
+RUNTIME_LOCK := requirements-runtime.lock
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := $(VENV)/lock/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
   --generate-hashes --no-emit-index-url --no-annotate --no-header
@@ -41,6 +42,7 @@ lock: ## renew the lock files: the newest versions that pyproject.toml allows
 	  $(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check uv; }
 	@$(COMPILE) --extra dev -o $(LOCK)
 	@$(COMPILE) --extra dev --extra bench -c $(LOCK) -o $(BENCH_LOCK)
+	@$(COMPILE) --extra build --extra ocr --extra qdrant -c $(LOCK) -o $(RUNTIME_LOCK)
 
 # MiniLM is built once into the user's cache from the package index; without it the tests and the demo that need it
 # say so and go on with the small model.

@@ -15,6 +15,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from penstock.cli.mcp_clients import CLIENTS
 from tests.integration.api_house import House, house, make_tenant
 from tests.plugins.command_line import CommandLine, addresses
 from tests.plugins.database import Database
@@ -122,3 +123,41 @@ async def test_an_assistant_starts_it_over_stdio(
     assert penstock("mcp", "--json").error["field"] == "key"
     wrong = penstock("mcp", "--key", "pk_wrong", "--json")
     assert (wrong.code, wrong.out, wrong.error["code"]) == (1, "", "key_refused")
+
+
+@pytest.mark.parametrize("client", list(CLIENTS))
+async def test_the_printed_settings_start_a_server_that_an_assistant_can_search(
+    database: Database, tmp_path: Path, penstock: CommandLine, client: str
+) -> None:
+    async with house(database, tmp_path) as home:
+        document_id = await taken_in(home)
+        ours = penstock.with_variables(PENSTOCK_DATA_DIR="data")
+        words = ("mcp", "config", client, "--create-key", "--tenant", home.tenant.slug, "--json")
+        (printed,) = ours(*words).json["clients"]
+        (servers,) = printed["config"].values()
+        launch = servers["penstock"]
+        assert Path(launch["command"]).is_absolute()
+        assert launch["env"].get("PENSTOCK_DATA_DIR") == str(ours.folder / "data")
+        elsewhere = tmp_path / "elsewhere"  # an assistant starts it in a folder of its own
+        elsewhere.mkdir()
+        child = StdioServerParameters(
+            command=launch["command"], args=launch["args"], env=launch["env"], cwd=elsewhere
+        )
+        async with Client(child) as connected:
+            (hit,) = (await answer(connected, "search", query="sluice gate"))["hits"]
+            assert hit["document_id"] == document_id
+        keys = await home.product.accounts.list_keys(home.tenant.tenant_id)
+        assert [key.scopes for key in keys if key.name.startswith("mcp:")] == [["documents:read", "search"]]
+
+
+def test_without_a_key_the_printed_settings_say_where_it_goes(penstock: CommandLine) -> None:
+    ended = penstock("mcp", "config", "cursor")
+    assert ended.code == 0
+    assert '"PENSTOCK_API_KEY": "PASTE_AN_API_KEY_HERE"' in ended.out
+    assert "--create-key" in ended.err
+    everything = penstock("mcp", "config", "--all").out
+    for known in CLIENTS.values():
+        assert known.title in everything
+        assert known.file in everything
+    unknown = penstock("mcp", "config", "notepad", "--json")
+    assert (unknown.code, unknown.error["field"]) == (1, "client")

@@ -11,7 +11,7 @@ import pytest
 from penstock.db import Connection
 from penstock.db.migrator import assert_migrated, migrate, pending, status
 from penstock.errors import DatabaseNewer, MigrationChanged, NotMigrated
-from penstock.sql import load
+from penstock.sql import code_version, load
 from tests.plugins.database import Database
 from tests.plugins.sql_folder import add
 
@@ -188,3 +188,7 @@ async def test_a_fresh_schema_equals_one_whose_objects_were_all_applied_again(da
         report = await migrate(connection)
         assert len(report.objects) == len(load().objects) + len(load().security)
         assert [tuple(row) for row in await connection.fetch(CATALOGUE)] == fresh
+
+
+def test_the_version_of_the_code_is_that_of_its_newest_migration() -> None:
+    assert code_version() == load().version

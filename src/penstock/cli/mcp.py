@@ -1,4 +1,4 @@
-"""`penstock mcp`: serves a tenant's documents to an AI assistant over stdin and stdout."""
+"""`penstock mcp`: serves documents to an AI assistant over stdio; `config` prints the settings for that."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.mcp_config import config
 from penstock.cli.product_session import stay
 from penstock.cli.session import run
 from penstock.errors import KeyRefused
-from penstock.mcp import serve_stdio
 from penstock.settings import Settings
+
+group = typer.Typer(no_args_is_help=False, rich_markup_mode=None)
 
 Key = Annotated[
     str | None,
@@ -23,16 +25,21 @@ Key = Annotated[
 ]
 
 
-def command(key: Key = None, as_json: output.AsJson = False) -> None:
+@group.callback(invoke_without_command=True)
+def serve(context: typer.Context, key: Key = None, as_json: output.AsJson = False) -> None:
     """Serve the tools search, get_document and list_documents over stdin and stdout.
 
-    An assistant starts it as a child: command penstock, argument mcp, PENSTOCK_API_KEY in its environment.
+    An assistant starts it as a child; penstock mcp config prints what to paste into the assistant's settings.
     It ends with its stdin. stdout carries the protocol, with --json too; errors and logs go to stderr.
     """
+    if context.invoked_subcommand is not None:
+        return
     secret = key or Settings().api_key
     if not secret:
         raise KeyRefused(
-            "no API key is given", "key", "Set PENSTOCK_API_KEY; penstock tenant key create makes one"
+            "no API key is given",
+            "key",
+            "Set PENSTOCK_API_KEY; penstock mcp config --create-key makes a key and prints the settings",
         )
     try:
         run(_serve(secret))
@@ -40,7 +47,12 @@ def command(key: Key = None, as_json: output.AsJson = False) -> None:
         return
 
 
+group.command("config")(config)
+
+
 async def _serve(secret: str) -> None:
+    from penstock.mcp import serve_stdio
+
     task = asyncio.current_task()
     assert task is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

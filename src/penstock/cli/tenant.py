@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.accounts import CompletionWebhook, Holding, Tenant
 from penstock.cli import output
 from penstock.cli.failures import warn
 from penstock.cli.product_session import accounts_of_operators, stay
 from penstock.cli.session import run
 from penstock.cli.tenant_deletion import delete, receipt
 from penstock.cli.tenant_keys import keys
+
+if TYPE_CHECKING:
+    from penstock.accounts import CompletionWebhook, Holding, Tenant
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 group.add_typer(keys, name="key")

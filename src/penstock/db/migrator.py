@@ -13,7 +13,7 @@ from penstock.db.objects import ObjectApplier, existing
 from penstock.db.roles import ROLES, ensure_roles
 from penstock.db.types import Connection
 from penstock.errors import DatabaseNewer, NotMigrated
-from penstock.sql import SqlFile, SqlTree, load
+from penstock.sql import SqlFile, SqlTree, code_version, load
 
 LOCK = 0x70656E73  # 'pens'; one migration at a time in a database
 OWNERS = "security/owners.sql"
@@ -77,7 +77,7 @@ async def pending(connection: Connection, tree: SqlTree | None = None) -> tuple[
 
 async def assert_migrated(connection: Connection, tree: SqlTree | None = None) -> None:
     """Refuse a database older or newer than the code; any runtime role may ask."""
-    code = (load() if tree is None else tree).version
+    code = code_version() if tree is None else tree.version
     try:
         found: int = await connection.fetchval("select internal.schema_version()")
     except (asyncpg.InvalidSchemaNameError, asyncpg.UndefinedFunctionError):

@@ -56,6 +56,12 @@ class SqlTree:
         return self.migrations[-1].version if self.migrations else 0
 
 
+def code_version() -> int:
+    """The number of the newest migration in the package, without reading a file."""
+    names = (entry.name for entry in files(__name__).joinpath("migrations").iterdir())
+    return max((int(name[:4]) for name in names if MIGRATION_NAME.fullmatch(name)), default=0)
+
+
 def load(root: Traversable | None = None) -> SqlTree:
     """Read the tree, by default the one inside the package."""
     root = files(__name__) if root is None else root

@@ -1,0 +1,55 @@
+"""The programs in the Python reference run and print what they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.api_house import house
+from tests.plugins.command_line import addresses
+from tests.plugins.database import Database
+
+pytestmark = pytest.mark.timeout(180)
+
+PAGE = Path(__file__).parents[2] / "docs/reference/python.md"
+
+
+def program(name: str) -> Any:
+    """The function `main` of the example of this name."""
+    found = re.search(
+        rf"^```python\n# example: {name}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert found is not None, f"docs/reference/python.md has no example {name}"
+    names: dict[str, Any] = {}
+    exec(compile(found[1], f"{PAGE.name}:{name}", "exec"), names)  # noqa: S102  # our own page
+    return names["main"]
+
+
+async def test_the_client_in_the_reference_uploads_and_searches(
+    database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with house(database, tmp_path) as home, home.working():
+        await program("client")(home.url, home.key)
+    assert_it_found_the_gate(capsys.readouterr().out)
+
+
+async def test_the_product_in_the_reference_takes_in_works_and_searches(
+    database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with house(database, tmp_path) as home:
+        slug = home.tenant.slug
+    for name, value in addresses(database).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PENSTOCK_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    await program("product")(slug)
+    assert_it_found_the_gate(capsys.readouterr().out)
+
+
+def assert_it_found_the_gate(printed: str) -> None:
+    status, *hits = printed.splitlines()
+    assert status == "indexed"
+    assert "The sluice gate opens at dawn." in "\n".join(hits)

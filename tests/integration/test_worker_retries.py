@@ -192,7 +192,7 @@ async def test_a_run_past_its_time_limit_is_stopped_and_charged(mill: Mill) -> N
 
     async with mill.open(app) as books, working(app):
         task, other = await endless.enqueue({}), await own_timeout.enqueue({})
-        await books.becomes(task, "dead", within=5)
+        await books.becomes(task, "dead", within=20)
         assert stopped == [True]
         assert (await letter(books, task))["error_code"] == "TimeLimitExceeded"
         await books.becomes(other, "dead")

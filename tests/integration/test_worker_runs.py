@@ -91,7 +91,7 @@ async def test_a_worker_finds_at_its_start_what_was_enqueued_before(mill: Mill) 
     async with mill.open(app) as books:
         await note.enqueue_many([{"n": n} for n in range(100)])
         async with working(app):
-            await books.drained(100, within=5)
+            await books.drained(100, within=20)
 
 
 async def test_run_worker_until_empty_returns_how_many_it_closed(mill: Mill) -> None:

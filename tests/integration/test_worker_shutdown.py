@@ -218,7 +218,7 @@ async def test_a_signal_hands_back_uncharged_what_does_not_finish_within_the_gra
         signalled = time.monotonic()
         member.send_signal(number)
         assert await ended(member) == 0, crew.log_of(member)
-        assert time.monotonic() - signalled < 0.3 + 3
+        assert time.monotonic() - signalled < 15  # the task would run for an hour, the usual grace is 30 s
         assert await uncharged(books, task)
         assert await books.outcomes(task) == ["released"]
 

@@ -46,10 +46,11 @@ async def test_a_notify_wakes_an_idle_worker_long_before_its_poll(mill: Mill) ->
         for n in range(5):
             enqueued = loop.time()
             await note.enqueue({"n": n})
-            await eventually(lambda n=n: n in started, within=5, every=0.002)  # type: ignore[misc]  # bound now
+            await eventually(lambda n=n: n in started, within=20, every=0.002)  # type: ignore[misc]  # bound now
             delays.append(started[n] - enqueued)
-        assert sorted(delays)[2] < 0.1, delays
-        assert max(delays) < 1.0, delays
+        # By its polls alone it would wait for two seconds and more, each time longer.
+        assert sorted(delays)[2] < 0.5, delays
+        assert max(delays) < 2.0, delays
 
 
 async def test_with_notify_off_a_poll_picks_it_up(mill: Mill) -> None:
@@ -58,7 +59,7 @@ async def test_with_notify_off_a_poll_picks_it_up(mill: Mill) -> None:
     async with mill.open(app) as books, working(app) as worker:
         await eventually(lambda: poll_of(worker) >= 0.3, what="the poll has grown")
         assert await books.count("queues.idle") == 0
-        await books.becomes(await note.enqueue({"n": 1}), "completed", within=3)
+        await books.becomes(await note.enqueue({"n": 1}), "completed", within=20)
 
 
 @pytest.mark.parametrize("kills", [1, 5])
@@ -71,7 +72,7 @@ async def test_a_lost_listener_comes_back_and_misses_nothing(mill: Mill, kills: 
             await eventually(lambda: poll_of(worker) > 1, what="the poll has grown")
             await eventually(lambda: books.terminate("penstock listener"), what="there is a listener")
             await note.enqueue({"n": n})  # nobody listens now
-            await eventually(lambda n=n: n in started, within=5)  # type: ignore[misc]  # bound now
+            await eventually(lambda n=n: n in started, within=20)  # type: ignore[misc]  # bound now
         await books.drained(kills)
 
 
@@ -83,8 +84,8 @@ async def test_a_delayed_task_starts_when_it_is_due_without_a_notify(mill: Mill)
         await idle(books)
         asked = loop.time()
         await note.enqueue({"n": 1}, delay=0.7)
-        await eventually(lambda: 1 in started, within=5)
-        assert 0.65 < started[1] - asked < 1.7
+        await eventually(lambda: 1 in started, within=20)
+        assert 0.65 < started[1] - asked < 10  # its poll comes after thirty seconds
 
 
 async def test_a_paused_queue_starts_nothing_and_resumes_at_once(mill: Mill) -> None:
@@ -100,8 +101,8 @@ async def test_a_paused_queue_starts_nothing_and_resumes_at_once(mill: Mill) -> 
         loop = asyncio.get_running_loop()
         resumed = loop.time()
         await operator.execute("select queues.resume('default')")
-        await books.becomes(task, "completed", within=5)
-        assert started[1] - resumed < 1.0
+        await books.becomes(task, "completed", within=20)
+        assert started[1] - resumed < 10  # its poll comes after thirty seconds
 
 
 async def test_a_producer_that_commits_late_is_found_while_the_worker_is_busy(mill: Mill) -> None:
@@ -128,7 +129,7 @@ async def test_a_producer_that_commits_late_is_found_while_the_worker_is_busy(mi
                 assert 1 not in started
                 await transaction.commit()
                 committed = asyncio.get_running_loop().time()
-                await eventually(lambda: 1 in started, within=5, every=0.005)
+                await eventually(lambda: 1 in started, within=20, every=0.005)
                 waited = started[1] - committed
             finally:
                 stop.set()

@@ -160,4 +160,4 @@ async def test_a_turn_given_to_someone_who_left_is_passed_on() -> None:
         leaves, stays = asyncio.create_task(take()), asyncio.create_task(take())
         await asyncio.sleep(0)
     leaves.cancel()  # it was just handed the turn
-    await asyncio.wait_for(stays, 1)
+    await asyncio.wait_for(stays, 20)

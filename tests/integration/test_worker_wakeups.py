@@ -134,7 +134,7 @@ async def test_a_producer_that_commits_late_is_found_while_the_worker_is_busy(mi
             finally:
                 stop.set()
                 await producer
-        assert waited < 0.5
+        assert waited < 10  # a single mark would leave it until the worker is idle
         await books.drained(await books.count("queues.task"))
 
 

@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.plugins.workers",
     "tests.plugins.server_of_own",
     "tests.plugins.other_user",
+    "tests.plugins.plain_server",
     "tests.plugins.bucket",
     "tests.plugins.smtp",
 ]

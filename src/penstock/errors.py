@@ -176,6 +176,13 @@ class QuotaExceeded(Refused):
     default_remedy = "Delete some, or raise the quota: penstock tenant set SLUG"
 
 
+class IndexNotReady(Refused):
+    """The database has no pgvector and can keep no vectors; the remedy says what a superuser has to run."""
+
+    sqlstate = "PS021"
+    default_remedy = "As a superuser run: create extension vector; then: penstock migrate"
+
+
 REFUSALS: dict[str, type[Refused]] = {
     state: refusal for refusal in Refused.__subclasses__() if (state := refusal.sqlstate) is not None
 }
@@ -317,7 +324,7 @@ class AppNotFound(PenstockError):
 
 
 class DatabaseUnreachable(PenstockError):
-    """Nobody answers at the database's address, or it lets us not in."""
+    """Nobody answers at the database's address, or it rejects our login."""
 
     def __init__(self, reason: str, remedy: str | None = None) -> None:
         super().__init__(

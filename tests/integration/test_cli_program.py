@@ -77,7 +77,7 @@ def test_a_server_that_does_not_answer_is_exit_3(penstock: CommandLine) -> None:
     ended = away("queue", "stats")
     assert ended.code == 3
     assert ended.err.startswith("error: The database cannot be reached: ")
-    assert "PENSTOCK_DATABASE_URL" in ended.err
+    assert "PENSTOCK_OPERATOR_URL" in ended.err
     assert "Traceback" not in ended.err
 
 

@@ -65,7 +65,7 @@ def psql(
     async def call() -> int:
         async with database(Settings()) as addresses:
             if addresses.embedded is not None:
-                with reaching():
+                with reaching(addresses.admin):
                     await prepare(addresses)
             address, environment = for_libpq(role.of(addresses))
             program = find_program("psql", addresses, system_first=True)
@@ -80,7 +80,10 @@ def psql(
 
 @group.command("backup")
 def backup(target: Target, force: Force = False, as_json: output.AsJson = False) -> None:
-    """Write everything into one file (pg_dump's custom format), also while workers run."""
+    """Write the database into one file (pg_dump's custom format), also while workers run.
+
+    Originals and the vault's key are not in the database: penstock backup takes them too.
+    """
 
     async def call() -> int:
         async with database(Settings()) as addresses:
@@ -89,9 +92,12 @@ def backup(target: Target, force: Force = False, as_json: output.AsJson = False)
 
     size = run(call())
     if as_json:
-        output.document({"file": str(target.absolute()), "bytes": size})
+        output.document(
+            {"file": str(target.absolute()), "bytes": size, "left_out": ["originals", "vault key"]}
+        )
     else:
         output.write(f"{target}: {output.count(size, 'byte')}")
+        warn("It has no originals and no vault key: penstock backup takes them together with the database.")
 
 
 @group.command("restore")
@@ -131,7 +137,7 @@ async def _left_running() -> Addresses:
         return resolve(settings)
     running = await asyncio.to_thread(EmbeddedServer(settings.data_dir).running)
     addresses = await asyncio.to_thread(resolve, settings)
-    with reaching():
+    with reaching(addresses.admin):
         await prepare(addresses)
     assert addresses.embedded is not None
     addresses.embedded.release()

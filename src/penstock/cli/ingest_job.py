@@ -54,6 +54,7 @@ class IngestJob:
         following: Following | None = None
         try:
             async with stay(create=True) as here:
+                await here.require_index()  # or every document would wait for an administrator
                 owner = await here.tenant(self.tenant, create=True)
                 # An unknown project is refused before anything is read.
                 await here.product.accounts.show_project(owner, self.labels.project)

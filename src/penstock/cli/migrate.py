@@ -8,7 +8,7 @@ import typer
 
 from penstock.cli import output
 from penstock.cli.exit_codes import Exit
-from penstock.cli.failures import warn
+from penstock.cli.failures import describe, warn
 from penstock.cli.session import database, run
 from penstock.db.addresses import prepare
 from penstock.db.migrator import MigrationReport, MigrationStatus, status
@@ -32,7 +32,7 @@ def command(check: Check = False, as_json: output.AsJson = False) -> None:
 
 async def _migrate() -> MigrationReport:
     async with database(Settings(), create=True) as addresses:
-        with reaching():
+        with reaching(addresses.admin):
             return await prepare(addresses)
 
 
@@ -43,6 +43,8 @@ async def _status() -> MigrationStatus:
 
 
 def _show_report(report: MigrationReport, *, as_json: bool) -> None:
+    # Vectors in Qdrant need nothing of this server.
+    missing = None if Settings().index == "qdrant" else report.missing_vectors
     if as_json:
         output.document(
             {
@@ -51,6 +53,9 @@ def _show_report(report: MigrationReport, *, as_json: bool) -> None:
                 "migrations": report.migrations,
                 "objects": report.objects,
                 "dropped": report.dropped,
+                "vectors": None
+                if missing is None
+                else {"message": missing.message, "remedy": missing.remedy},
             }
         )
         return
@@ -61,6 +66,8 @@ def _show_report(report: MigrationReport, *, as_json: bool) -> None:
     for path in report.dropped:
         output.write(f"dropped {path}")
     output.write(f"The database is at version {report.version}{'' if report.changed else '; nothing to do'}.")
+    if missing is not None:
+        warn(f"warning: {describe(missing).line()}")
 
 
 def _show_status(found: MigrationStatus, *, as_json: bool) -> None:

@@ -44,16 +44,21 @@ class Stay:
     operators: Accounts
 
     async def tenant(self, slug: str, *, create: bool = False) -> TenantId:
-        """The tenant of this name; `create` makes the default one on a server of our own."""
+        """The tenant of this name; `create` makes the default one for the first user of a database."""
         try:
             found = await self.product.accounts.find_tenant(slug)
         except NotFound:
-            if not (create and slug == DEFAULT and self.addresses.embedded is not None):
+            if not (create and slug == DEFAULT and await may_make_default(self.addresses, self.operators)):
                 raise
             found = await made_tenant(self.operators, slug)
         if found.status != "active":
             raise TenantClosed(f"the tenant {slug!r} is deleted", "tenant")
         return found.tenant_id
+
+    async def require_index(self) -> None:
+        """Refuse to go on where no document could be indexed, with what a superuser has to run."""
+        if self.product.settings.index == "pgvector":  # a folder of Qdrant belongs to the worker alone
+            await self.product.index.require()
 
     async def served(self, queue: str) -> bool:
         """Whether a worker that is alive serves this queue."""
@@ -76,7 +81,7 @@ async def stay(settings: Settings | None = None, *, create: bool = False) -> Asy
     async with database(settings, create=create) as addresses:
         services = Services(settings)
         try:
-            with reaching():
+            with reaching(addresses.runtime):
                 await _open(services, addresses)
                 async with operators(addresses, settings) as accounts:
                     yield Stay(services, addresses, accounts)
@@ -142,7 +147,7 @@ async def as_operator(
 ) -> AsyncIterator[tuple[Addresses, TenantPool]]:
     """The operator's connections to a database that is up and, if it is ours, migrated."""
     async with database(settings, create=create) as addresses:
-        with reaching():
+        with reaching(addresses.operator):
             if addresses.embedded is not None:
                 await prepare(addresses)
             async with operator_pool(addresses, settings) as pool:
@@ -156,6 +161,11 @@ def _embedder_check(settings: Settings) -> Callable[[str], None]:
         check_configured(name, settings)
 
     return check
+
+
+async def may_make_default(addresses: Addresses, accounts: Accounts) -> bool:
+    """Always on the embedded server; on another as long as nobody has created a tenant there."""
+    return addresses.embedded is not None or not await accounts.list_tenants()
 
 
 async def made_tenant(accounts: Accounts, slug: str) -> Tenant:

@@ -48,6 +48,8 @@ GROUPS = {
         "api": "Serve the HTTP API.",
         "worker": "Work on documents, or run the tasks of an app.",
         "migrate": "Bring the database to the schema of this version.",
+        "backup": "Back up the database, the originals and the vault's key.",
+        "restore": "Restore what penstock backup wrote.",
         "db": "The database itself: its address, psql, backup, restore, stop.",
         "doctor": "Check the database, its roles, workers and queues.",
         "version": "Print the version.",

@@ -21,3 +21,23 @@ def bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(title, total=total)
         yield lambda done: shown.update(task, completed=done)
+
+
+@contextmanager
+def phases() -> Iterator[Callable[[str, int, int | None], None]]:
+    """One line that says which of several steps runs and how far it is; without a total it counts bytes."""
+    if not sys.stderr.isatty():
+        yield lambda title, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("", total=None, amount="")
+
+        def show(title: str, done: int, total: int | None) -> None:
+            amount = f"{done:,} bytes" if total is None else f"{done:,} of {total:,}"
+            shown.update(task, description=title, completed=done, total=total, amount=amount)
+
+        yield show

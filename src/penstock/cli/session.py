@@ -80,7 +80,7 @@ async def operations() -> AsyncIterator[Operations]:
 async def operator() -> AsyncIterator[Connection]:
     """The operator's connection to a migrated database; the embedded one is migrated on the way."""
     async with database(Settings()) as addresses:
-        with reaching():
+        with reaching(addresses.admin):
             if addresses.embedded is not None:
                 await prepare(addresses)
         async with reach(addresses.operator, application_name="penstock cli") as connection:

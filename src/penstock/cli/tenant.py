@@ -14,7 +14,7 @@ from penstock.cli.tenant_deletion import delete, receipt
 from penstock.cli.tenant_keys import keys
 
 if TYPE_CHECKING:
-    from penstock.accounts import CompletionWebhook, Holding, Tenant
+    from penstock.accounts import CompletionWebhook, Holding, NewKey, Tenant
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 group.add_typer(keys, name="key")
@@ -56,6 +56,7 @@ MaxKeys = Annotated[
         "--max-keys", metavar="N|none", help="API keys it may have; 0: no quota, none: as the settings say."
     ),
 ]
+WithKey = Annotated[bool, typer.Option("--key", help="Also create an API key and print it, once.")]
 WebhookUrl = Annotated[str, typer.Argument(metavar="URL|none")]
 
 LISTED = (
@@ -79,13 +80,14 @@ def create(
     max_documents: MaxDocuments = None,
     max_stored_bytes: MaxStoredBytes = None,
     max_keys: MaxKeys = None,
+    key: WithKey = False,
     as_json: output.AsJson = False,
 ) -> None:
-    """Make a tenant with a project "default"; penstock tenant key create SLUG then makes its key."""
+    """Create a tenant with a project "default"; with --key also its first API key, which is shown once."""
 
-    async def call() -> Tenant:
+    async def call() -> tuple[Tenant, NewKey | None]:
         async with accounts_of_operators(create=True) as accounts:
-            return await accounts.create_tenant(
+            made = await accounts.create_tenant(
                 slug,
                 name,
                 max_upload_bytes=_number("--max-upload-bytes", max_upload_bytes),
@@ -95,8 +97,18 @@ def create(
                 max_stored_bytes=_number("--max-stored-bytes", max_stored_bytes, least=0),
                 max_keys=_number("--max-keys", max_keys, least=0),
             )
+            return made, await accounts.create_key(made.tenant_id, "first key", ["admin"]) if key else None
 
-    _show(run(call()), as_json=as_json)
+    tenant, made_key = run(call())
+    if as_json:
+        output.document(tenant.model_dump(mode="json") | {"api_key": made_key and made_key.secret})
+        return
+    _show(tenant, as_json=False)
+    if made_key is None:
+        warn(f'It has a project "default" and no API key yet: penstock tenant key create {slug} makes one.')
+    else:
+        output.write(f"api_key: {made_key.secret}")
+        warn("The key may do everything in this tenant. Keep it: it is shown only this once.")
 
 
 @group.command("list")

@@ -13,7 +13,7 @@ from penstock.accounts import Accounts
 from penstock.cli import output
 from penstock.cli.answering import HttpAnswers, silent_after
 from penstock.cli.failures import warn
-from penstock.cli.product_session import DEFAULT, made_tenant, operators
+from penstock.cli.product_session import DEFAULT, made_tenant, may_make_default, operators
 from penstock.cli.session import database
 from penstock.cli.supervisor import Child, Supervised, Supervisor
 from penstock.cli.up_checks import (
@@ -105,24 +105,24 @@ def _unheard(_: str) -> None:
 
 async def _ready(addresses: Addresses, settings: Settings) -> str | None:
     """Migrate our own server, or see that the other one is; a key for its first user on the first run."""
-    with reaching():
+    with reaching(addresses.operator):
         if addresses.embedded is not None:
             await prepare(addresses)
         else:
             async with reach(addresses.operator, application_name="penstock up") as connection:
                 await assert_migrated(connection)
         async with operators(addresses, settings) as accounts:
-            return await _first_key(accounts, own=addresses.embedded is not None)
+            return await _first_key(accounts, addresses)
 
 
-async def _first_key(accounts: Accounts, *, own: bool) -> str | None:
+async def _first_key(accounts: Accounts, addresses: Addresses) -> str | None:
     try:
         tenant = await accounts.find_tenant(DEFAULT)
     except NotFound:
-        if not own:
+        if not await may_make_default(addresses, accounts):
             return None
         tenant = await made_tenant(accounts, DEFAULT)
-    if not own or await accounts.list_keys(tenant.tenant_id):
+    if await accounts.list_keys(tenant.tenant_id):
         return None
     return (await accounts.create_key(tenant.tenant_id, "first run of penstock up", ["admin"])).secret
 
@@ -150,7 +150,7 @@ class _Announced:
                 {
                     "event": "listening",
                     "url": url,
-                    "tenant": DEFAULT if self._own else None,
+                    "tenant": DEFAULT if self._own or secret is not None else None,
                     "api_key": secret,
                     "data_dir": self._data,
                     "embedded": self._own,

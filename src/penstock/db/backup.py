@@ -5,14 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+
+import asyncpg
 
 from penstock.db.addresses import Addresses, prepare
 from penstock.db.ledger import Ledger
+from penstock.db.migrator import assert_migrated
 from penstock.db.programs import find_program, for_libpq
 from penstock.db.reach import reach
-from penstock.db.roles import ensure_roles
+from penstock.db.roles import ROLE_NAMES, ensure_roles
+from penstock.db.types import Connection
 from penstock.errors import InvalidArgument, ProgramFailed
 from penstock.sql import load
 
@@ -22,17 +28,83 @@ Progress = Callable[[int], None]
 """Called with the bytes written so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a dump knows: its schema's version, and path, size and hash of every original."""
+
+    schema_version: int
+    blobs: tuple[tuple[str, int, str], ...]
+
+
+LIST_BLOBS = """
+  select f.blob_path, f.size_bytes, encode(f.content_sha256, 'hex') as sha256
+  from files.file as f
+  where f.deleted_at is null
+  order by f.blob_path
+"""
+STILL_KNOWN = "select f.blob_path from files.file as f where f.deleted_at is null and f.blob_path = any($1)"
+
+
+async def take_snapshot(addresses: Addresses, file: Path, progress: Progress) -> Snapshot:
+    """Dump everything into a new file and list the originals, both as of one moment."""
+    async with reach(addresses.admin, application_name="penstock backup") as connection:
+        await assert_migrated(connection)
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            with _past_row_security():
+                # Filtered rows would be left out without a word; off, the server refuses instead.
+                await connection.execute("set local row_security = off")
+                rows = await connection.fetch(LIST_BLOBS)
+            version: int = await connection.fetchval("select internal.schema_version()")
+            snapshot: str = await connection.fetchval("select pg_catalog.pg_export_snapshot()")
+            await asyncio.to_thread(file.touch, 0o600)
+            await _dump(addresses, file, progress, f"--snapshot={snapshot}")
+    return Snapshot(version, tuple((row["blob_path"], row["size_bytes"], row["sha256"]) for row in rows))
+
+
+async def still_known(addresses: Addresses, paths: Sequence[str]) -> set[str]:
+    """Which of these originals the database has not given up by now."""
+    if not paths:
+        return set()
+    async with reach(addresses.admin, application_name="penstock backup") as connection:
+        with _past_row_security():
+            await connection.execute("set row_security = off")
+            return {row["blob_path"] for row in await connection.fetch(STILL_KNOWN, list(paths))}
+
+
+@contextmanager
+def _past_row_security() -> Iterator[None]:
+    try:
+        yield
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise InvalidArgument(
+            "this login may not read past row security, so its backup would leave rows out",
+            "PENSTOCK_ADMIN_URL",
+            "Name a superuser, or a login with BYPASSRLS that may read every table",
+        ) from error
+
+
 async def back_up(addresses: Addresses, target: Path, *, force: bool, progress: Progress) -> int:
     """Dump everything in pg_dump's custom format and return the size; the file appears when it is whole."""
     partial = _partial(target, force=force)
     try:
-        url, environment = for_libpq(addresses.admin)
-        program = find_program("pg_dump", addresses)
-        command = [str(program), "--format=custom", "--no-password", f"--file={partial}", f"--dbname={url}"]
-        await _run(command, environment, lambda: progress(partial.stat().st_size))
+        await _dump(addresses, partial, progress)
         return await asyncio.to_thread(_put, partial, target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+async def _dump(addresses: Addresses, file: Path, progress: Progress, *options: str) -> None:
+    url, environment = for_libpq(addresses.admin)
+    program = find_program("pg_dump", addresses)
+    command = [
+        str(program),
+        "--format=custom",
+        "--no-password",
+        f"--file={file}",
+        f"--dbname={url}",
+        *options,
+    ]
+    await _run(command, environment, lambda: progress(file.stat().st_size))
 
 
 def _partial(target: Path, *, force: bool) -> Path:
@@ -58,31 +130,111 @@ def _put(partial: Path, target: Path) -> int:
     return size
 
 
-async def restore(addresses: Addresses, source: Path) -> None:
-    """Fill an empty database from such a file, in one transaction, then migrate it to this version."""
+async def restore(addresses: Addresses, source: Path, *, replace: bool = False) -> None:
+    """Fill a database from such a file, in one transaction, then migrate it to this version.
+
+    It has to be empty, unless `replace` lets what it holds be dropped in the same transaction.
+    """
     if not await asyncio.to_thread(source.is_file):
         raise InvalidArgument(
             f"there is no file {source}", "file", "Name a file that penstock db backup wrote"
         )
-    program = find_program("pg_restore", addresses)
     async with reach(addresses.admin, application_name="penstock restore") as connection:
-        if await connection.fetchval("select pg_catalog.to_regnamespace('queues') is not null"):
-            raise InvalidArgument(
-                "the database is not empty",
-                "database",
-                "Set PENSTOCK_DATA_DIR to an empty folder, or create another database and name that",
-            )
+        schemas = await _check_room(connection, replace=replace)
         await ensure_roles(connection, Ledger({}, {}), load())
-    url, environment = for_libpq(addresses.admin)
-    command = [str(program), "--single-transaction", "--exit-on-error", "--no-password", f"--dbname={url}"]
-    await _run([*command, str(source)], environment, lambda: None)
+    if schemas:
+        await _replace(addresses, source, schemas)
+    else:
+        url, environment = for_libpq(addresses.admin)
+        program = find_program("pg_restore", addresses)
+        command = [
+            str(program),
+            "--single-transaction",
+            "--exit-on-error",
+            "--no-password",
+            f"--dbname={url}",
+        ]
+        await _run([*command, str(source)], environment, lambda: None)
     await prepare(addresses)
+
+
+async def require_room(addresses: Addresses, *, replace: bool) -> None:
+    """Refuse a database that is not empty or, to be replaced, is in use."""
+    async with reach(addresses.admin, application_name="penstock restore") as connection:
+        await _check_room(connection, replace=replace)
+
+
+async def _check_room(connection: Connection, *, replace: bool) -> list[str]:
+    """The schemas to be dropped, of a database that may be filled."""
+    rows = await connection.fetch(
+        """
+        select n.nspname
+        from pg_catalog.pg_namespace as n
+        join pg_catalog.pg_roles as r on r.oid = n.nspowner
+        where r.rolname = any($1)
+        order by 1
+        """,
+        list(ROLE_NAMES),
+    )
+    schemas = [row["nspname"] for row in rows]
+    if not schemas:
+        return []
+    if not replace:
+        raise InvalidArgument(
+            "the database is not empty",
+            "database",
+            "Set PENSTOCK_DATA_DIR to an empty folder, or create another database and name that; penstock "
+            "restore --force replaces what is in this one",
+        )
+    others: int = await connection.fetchval(
+        """
+        select count(*) from pg_catalog.pg_stat_activity as a
+        where a.datname = current_database() and a.pid <> pg_backend_pid()
+          and a.application_name like 'penstock%'
+        """
+    )
+    if others:
+        raise InvalidArgument(
+            f"{others} connections of Penstock are open to the database that is to be replaced",
+            "database",
+            "Stop the API and the workers first",
+        )
+    return schemas
+
+
+async def _replace(addresses: Addresses, source: Path, schemas: Sequence[str]) -> None:
+    """Drop and fill in one transaction: killed in the middle, the old database is still there."""
+    url, environment = for_libpq(addresses.admin)
+    with tempfile.TemporaryDirectory(prefix="penstock-restore-") as folder:  # has mode 0700
+        script = Path(folder, "restore.sql")
+        program = find_program("pg_restore", addresses)
+        await _run(
+            [str(program), "--clean", "--if-exists", f"--file={script}", str(source)], environment, _quiet
+        )
+        drop = f"set lock_timeout = '30s'; drop schema {', '.join(schemas)} cascade"
+        psql = [
+            str(find_program("psql", addresses)),
+            "-Xq",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "--single-transaction",
+            "-w",
+        ]
+        await _run([*psql, f"--dbname={url}", "-c", drop, "-f", str(script)], environment, _quiet)
+
+
+def _quiet() -> None:
+    """Nothing to show meanwhile."""
 
 
 async def _run(command: list[str], environment: dict[str, str], tick: Callable[[], None]) -> None:
     """Run a program to its end; it does not outlive us, and the last of its complaint is the reason."""
     child = await asyncio.create_subprocess_exec(
-        *command, env=environment, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        *command,
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
     assert child.stderr is not None
     complaint = asyncio.create_task(child.stderr.read())

@@ -34,6 +34,9 @@ SEES_SESSIONS = """
 """
 
 
+KNOWS_REMEDY = "select to_regprocedure('ingest.vectors_remedy()') is not null"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
     version: str
@@ -43,6 +46,8 @@ class ServerFacts:
     login: str
     vector_version: str | None
     """Of pgvector, where it is installed."""
+    vectors_remedy: str | None
+    """What to do where it is not."""
     not_vacuumed: tuple[str, ...]
     sees_sessions: bool
 
@@ -52,6 +57,9 @@ async def read_facts(connection: Connection) -> ServerFacts:
     row = await connection.fetchrow(FACTS)
     assert row is not None
     tables = await connection.fetch(NOT_VACUUMED)
+    remedy: str | None = None
+    if row["vector_version"] is None and await connection.fetchval(KNOWS_REMEDY):
+        remedy = await connection.fetchval("select ingest.vectors_remedy()")
     sees: bool = await connection.fetchval(SEES_SESSIONS)
     return ServerFacts(
         version=row["version"],
@@ -60,6 +68,7 @@ async def read_facts(connection: Connection) -> ServerFacts:
         notification_usage=row["notification_usage"],
         login=row["login"],
         vector_version=row["vector_version"],
+        vectors_remedy=remedy,
         not_vacuumed=tuple(found["name"] for found in tables),
         sees_sessions=sees,
     )

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 import asyncpg
 
+from penstock.db.connect import translated
 from penstock.db.ledger import Ledger, forget_object, read_ledger, record_migration, record_object
 from penstock.db.objects import ObjectApplier, existing
 from penstock.db.roles import ROLES, ensure_roles
 from penstock.db.types import Connection
-from penstock.errors import DatabaseNewer, NotMigrated
+from penstock.errors import DatabaseNewer, IndexNotReady, NotMigrated
 from penstock.sql import SqlFile, SqlTree, code_version, load
 
 LOCK = 0x70656E73  # 'pens'; one migration at a time in a database
 OWNERS = "security/owners.sql"
+INDEX = "security/index.sql"
 ATTEMPTS = 20
 
 
@@ -28,6 +30,7 @@ class MigrationReport:
     objects: tuple[str, ...]
     dropped: tuple[str, ...]
     version: int
+    missing_vectors: IndexNotReady | None = None
 
     @property
     def changed(self) -> bool:
@@ -67,6 +70,8 @@ async def status(connection: Connection, tree: SqlTree | None = None) -> Migrati
     ledger = await read_ledger(connection)
     ledger.check(tree)
     waiting = [file.path for file in (*ledger.pending(tree), *await _changed(connection, ledger, tree))]
+    if not waiting and await _vectors_installed_since(connection):
+        waiting.append(INDEX)
     return MigrationStatus(ledger.version, tree.version, (*waiting, *ledger.vanished(tree)))
 
 
@@ -95,11 +100,7 @@ async def _migrate(connection: Connection, tree: SqlTree) -> MigrationReport:
     async with connection.transaction():
         migrations = ledger.pending(tree)
         for file in migrations:
-            try:
-                await connection.execute(file.text)
-            except asyncpg.PostgresError as error:
-                error.add_note(f"while applying {file.path}")
-                raise
+            await _apply(connection, file)
             await record_migration(connection, file)
         vanished = ledger.vanished(tree)
         changed = await _changed(connection, ledger, tree)
@@ -114,12 +115,53 @@ async def _migrate(connection: Connection, tree: SqlTree) -> MigrationReport:
             for file in (*applier.applied, *tree.security):
                 await record_object(connection, file)
             changed += [file for file in applier.applied if file not in changed]
+        elif await _vectors_pending(connection):
+            await _apply(connection, next(file for file in tree.security if file.path == INDEX))
+        vectors = await missing_vectors(connection)
     return MigrationReport(
         migrations=tuple(file.path for file in migrations),
         objects=tuple(file.path for file in changed),
         dropped=tuple(vanished),
         version=tree.version,
+        missing_vectors=vectors,
     )
+
+
+async def missing_vectors(connection: Connection) -> IndexNotReady | None:
+    """Why no document can be indexed in this database, with what a superuser has to run; else none."""
+    if await connection.fetchval("select pg_catalog.to_regprocedure('ingest.require_vectors()') is null"):
+        return None  # a tree without documents
+    try:
+        async with connection.transaction():
+            with translated():
+                await connection.execute("select ingest.require_vectors()")
+    except IndexNotReady as error:
+        return error
+    return None
+
+
+async def _vectors_installed_since(connection: Connection) -> bool:
+    """Whether pgvector came after the last migration."""
+    installed: bool = await connection.fetchval(
+        """
+        select pg_catalog.to_regprocedure('ingest.create_vector_tables()') is not null
+          and pg_catalog.to_regclass('ingest.chunk_vector') is null
+          and exists (select from pg_catalog.pg_extension as e where e.extname = 'vector')
+        """
+    )
+    return installed
+
+
+async def _vectors_pending(connection: Connection) -> bool:
+    """Whether pgvector came after the last migration, or could be created now."""
+    pending: bool = await connection.fetchval(
+        """
+        select pg_catalog.to_regprocedure('ingest.create_vector_tables()') is not null
+          and pg_catalog.to_regclass('ingest.chunk_vector') is null
+          and exists (select from pg_catalog.pg_available_extensions as a where a.name = 'vector')
+        """
+    )
+    return pending
 
 
 async def _changed(connection: Connection, ledger: Ledger, tree: SqlTree) -> list[SqlFile]:
@@ -135,11 +177,15 @@ async def _secure(connection: Connection, tree: SqlTree) -> None:
     """Owners first, then every grant and policy: a replaced object has lost the ones it had."""
     rest = [file for file in tree.security if file.path != ROLES]
     for file in sorted(rest, key=lambda file: (file.path != OWNERS, file.path)):
-        try:
-            await connection.execute(file.text)
-        except asyncpg.PostgresError as error:
-            error.add_note(f"while applying {file.path}")
-            raise
+        await _apply(connection, file)
+
+
+async def _apply(connection: Connection, file: SqlFile) -> None:
+    try:
+        await connection.execute(file.text)
+    except asyncpg.PostgresError as error:
+        error.add_note(f"while applying {file.path}")
+        raise
 
 
 def _collided(error: asyncpg.PostgresError) -> bool:

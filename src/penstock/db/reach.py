@@ -8,15 +8,10 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 import asyncpg
 
 from penstock.db.connect import CONNECTION_LOST, connect, translated
+from penstock.db.login_remedies import REFUSED, remedy_for, where
 from penstock.db.types import Connection
 from penstock.errors import DatabaseUnreachable, NotAllowed, SchemaOutdated
 
-REFUSED = (
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidPasswordError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.ClientConfigurationError,
-)
 MISSING = (
     asyncpg.UndefinedFunctionError,
     asyncpg.UndefinedTableError,
@@ -26,13 +21,16 @@ MISSING = (
 
 
 @contextmanager
-def reaching() -> Iterator[None]:
-    """Within the block the driver's errors about address, login, rights and schema become ours."""
+def reaching(url: str | None = None) -> Iterator[None]:
+    """Within the block the driver's errors about address, login, rights and schema become ours.
+
+    With the `url` that is used the error names the address (never the password) and the setting it came from.
+    """
     try:
         with translated():
             yield
     except REFUSED as error:
-        raise DatabaseUnreachable(_text(error)) from error
+        raise DatabaseUnreachable(_text(error), remedy_for(error, url)) from error
     except MISSING as error:
         raise SchemaOutdated(_text(error)) from error
     except asyncpg.InsufficientPrivilegeError as error:
@@ -40,13 +38,14 @@ def reaching() -> Iterator[None]:
     except CONNECTION_LOST as error:
         if isinstance(error, ValueError):
             raise  # an argument the driver cannot send; the database was not asked
-        raise DatabaseUnreachable(_text(error)) from error
+        said = f"{where(url)}: {_text(error)}" if url else _text(error)
+        raise DatabaseUnreachable(said, remedy_for(error, url)) from error
 
 
 @asynccontextmanager
 async def reach(url: str, *, application_name: str) -> AsyncIterator[Connection]:
     """Connect for the block, in a way that a transaction pooler allows too."""
-    with reaching():
+    with reaching(url):
         connection = await connect(url, application_name=application_name, statement_cache_size=0)
         try:
             yield connection
@@ -58,5 +57,9 @@ async def reach(url: str, *, application_name: str) -> AsyncIterator[Connection]
 def _text(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
+    if isinstance(error, ConnectionRefusedError):
+        return "nobody listens there"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such socket"
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0].rstrip(".")

@@ -13,6 +13,7 @@ from penstock.model import Chunk, DocumentId, ProjectId, TenantId, Vector
 
 SWEEP = "select keeping.sweep_generations($1)"
 SWEEP_STEP = 20
+PREPARE = "select keeping.prepare_vectors()"
 TEND = "select keeping.tend_vector_indexes($1)"
 
 
@@ -20,6 +21,13 @@ class PgvectorIndex:
     def __init__(self, tenants: TenantPool, exact_search_chunks: int = 50_000) -> None:
         self._tenants = tenants
         self._exact_search_chunks = exact_search_chunks
+        self._is_ready = False
+
+    async def require(self) -> None:
+        if not self._is_ready:
+            async with self._tenants.everyone() as connection:
+                await connection.execute(PREPARE)
+            self._is_ready = True
 
     async def stage(
         self,

@@ -57,6 +57,9 @@ class Gathered:
 class Index(Protocol):
     """Chunk rows and postings always lie in Postgres; where the vectors lie is the index's own business."""
 
+    async def require(self) -> None:
+        """Raise IndexNotReady while no vector can be kept, with what has to be done about it."""
+
     async def stage(
         self,
         tenant_id: TenantId,

@@ -70,6 +70,9 @@ class QdrantIndex:
         """A server's address, or a folder for the client's local mode (one process, small collections)."""
         return cls(_client(address, api_key), tenants, is_local=not is_server(address))
 
+    async def require(self) -> None:
+        """Nothing has to be there before: collections are made with the first vector."""
+
     async def stage(
         self,
         tenant_id: TenantId,

@@ -48,6 +48,16 @@ class Blobs:
         self._store = store
         self._folder = folder
 
+    @property
+    def store(self) -> ObjectStore:
+        """The store itself, for backups."""
+        return self._store
+
+    @property
+    def local_folder(self) -> Path | None:
+        """The local folder, or none for a bucket."""
+        return self._folder
+
     @classmethod
     def open(cls, settings: Settings) -> Blobs:
         url = settings.blob_url
@@ -71,6 +81,10 @@ class Blobs:
 
     async def write(self, path: str, spooled: Spooled) -> None:
         await obstore.put_async(self._store, path, spooled.source())
+        await self.settle(path)
+
+    async def settle(self, path: str) -> None:
+        """Wait until a local blob is on disk."""
         if self._folder is not None:
             await asyncio.to_thread(_settle, self._folder / path)
 

@@ -46,6 +46,10 @@ class ChunkEmbedder:
         self._embeds = embeds
         self._index = index
 
+    async def require_index(self) -> None:
+        """Raise IndexNotReady before any work is done that could not be kept."""
+        await self._index.require()
+
     async def stage(
         self, tenant_id: TenantId, job: Job, embedder: Embedder, chunks: Sequence[Chunk]
     ) -> Counts:

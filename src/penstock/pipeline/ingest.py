@@ -16,6 +16,7 @@ from penstock.errors import (
     EmbedderBusy,
     EmbedderRefused,
     EmbedderUnavailable,
+    IndexNotReady,
     InvalidArgument,
     LeaseLost,
     NotFound,
@@ -36,6 +37,9 @@ log = get_logger(__name__)
 
 BUDGET_SECONDS = 300.0
 """How often a document over its tenant's budget looks whether there is room again."""
+
+INDEX_SECONDS = 60.0
+"""How often a document looks whether an administrator has installed pgvector."""
 
 BEGIN = "select ingest.begin_run($1, $2, $3, $4, $5, $6)"
 START_EMBEDDING = "select ingest.start_embedding($1, $2, $3)"
@@ -116,6 +120,9 @@ class Ingest:
             seconds = await self._outages.note(job.embedder, down)
             await self._wait(tenant_id, job, "embedder_unavailable", down.message, seconds)
             return Snooze(seconds)
+        except IndexNotReady as missing:
+            await self._wait(tenant_id, job, "index_not_ready", str(missing), INDEX_SECONDS)
+            return Snooze(INDEX_SECONDS)
         except FINAL as error:
             await self._fail_for_good(job, run, error)
             return None
@@ -136,6 +143,7 @@ class Ingest:
         return None
 
     async def _work(self, tenant_id: TenantId, job: Job, run: Run) -> None:
+        await self._chunk_embedder.require_index()
         embedder = await self._embeds.embedder(job.embedder)
         plan = plan_for(
             embedder.max_tokens,

@@ -64,6 +64,9 @@ class Embeds(Protocol):
 
 
 class Indexes(Protocol):
+    async def require(self) -> None:
+        """Raise IndexNotReady while it can keep no vectors."""
+
     async def stage(
         self,
         tenant_id: TenantId,

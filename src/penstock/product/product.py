@@ -8,7 +8,9 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
 from penstock.app import Penstock
+from penstock.errors import IndexNotReady
 from penstock.model import Attachment, DocumentId, Exponential, NoRetry, ProjectId, Snooze, TenantId
+from penstock.observe import get_logger
 from penstock.pipeline.delivering import Delivering, DeliverWebhook
 from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument
 from penstock.pipeline.project_deletion import DeleteProject, ProjectDeletion
@@ -98,6 +100,7 @@ class Product(Services):
     async def _wire(self) -> None:
         await asyncio.to_thread(lambda: (self.blobs, self.secrets))
         self._check_fallback()
+        await self._prepare_index()
         self.tending = Tending(self.tenants, self.blobs, self.index)
         self.processes.open(self.tenants, self.blobs, self.index, self.http)
         self._opened.push_async_callback(self.processes.close)
@@ -110,6 +113,13 @@ class Product(Services):
             from penstock.pipeline.embed.registry import check_fallback
 
             check_fallback(self.settings)
+
+    async def _prepare_index(self) -> None:
+        """Take up a pgvector installed since the last migration; without one the queue still works."""
+        try:
+            await self.index.require()
+        except IndexNotReady as missing:
+            get_logger(__name__).warning("index_not_ready", reason=missing.message, remedy=missing.remedy)
 
     def worker(self, *, name: str | None = None, metrics: Metrics | None = None) -> Worker:
         """A worker for the queues of documents, not yet started."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from penstock.db.private_files import ensure_private_dir, sync_folder
+from penstock.db.private_files import ensure_private_dir, sync_folder, write_private
 from penstock.settings import Settings
 from penstock.vault.errors import VaultKeyInvalid
 
@@ -35,6 +35,33 @@ def master_keys(settings: Settings) -> tuple[MasterKey, ...]:
     if settings.vault_key is not None:
         return read_keys(settings.vault_key, VARIABLE)
     return _from_file(settings.data_dir / FILE_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingKeys:
+    """The keys of an installation as they are written, for a backup."""
+
+    text: str = field(repr=False)
+    ids: tuple[str, ...]
+
+
+def existing_keys(settings: Settings) -> ExistingKeys | None:
+    """The keys there are; none is made."""
+    if settings.vault_key is None and not (settings.data_dir / FILE_NAME).exists():
+        return None
+    keys = master_keys(settings)
+    text = ",".join(base64.b64encode(key.key).decode() for key in keys)
+    return ExistingKeys(f"{text}\n", tuple(key.key_id for key in keys))
+
+
+def add_keys(settings: Settings, text: str) -> None:
+    """Put the keys of a backup into the data directory's file, before the keys that are there already."""
+    path = settings.data_dir / FILE_NAME
+    given = read_keys(text, "the backup's vault.key")
+    kept = () if not path.exists() else _from_file(path)
+    keys = (*given, *(key for key in kept if key.key_id not in {each.key_id for each in given}))
+    ensure_private_dir(path.parent)
+    write_private(path, ",".join(base64.b64encode(key.key).decode() for key in keys) + "\n")
 
 
 def read_keys(text: str, source: str) -> tuple[MasterKey, ...]:

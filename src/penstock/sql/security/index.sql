@@ -11,7 +11,7 @@ begin
       create extension vector;
     exception
       when insufficient_privilege or invalid_schema_name then
-        raise notice 'pgvector is available but this login may not create it: an administrator does (create extension vector)';
+        null; -- ingest.require_vectors() says who may
     end;
   end if;
   select n.nspname into v_schema
@@ -56,8 +56,15 @@ grant execute on function
 to worker_service_user;
 
 grant execute on function
+  ingest.vectors_remedy,
+  keeping.prepare_vectors
+to penstock_api, worker_service_user, service_role;
+
+grant execute on function
   ingest.vector_schema,
   ingest.create_vector_tables,
+  ingest.require_vectors,
+  ingest.vectors_remedy,
   ingest.build_vector_index,
   ingest.drop_vector_index,
   ingest.forget_texts,

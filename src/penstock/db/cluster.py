@@ -17,6 +17,7 @@ from penstock.errors import ServerStartFailed
 
 SUPERUSER = "postgres"
 START_SECONDS = 60
+LOCALE: tuple[str, ...] = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
 
 HBA = """\
 # Written by Penstock at each start: every login needs its password, superusers too.
@@ -65,8 +66,7 @@ class Cluster:
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
         self.user.give(fresh)
-        options = ["--auth=reject", "--encoding=UTF8", "--locale=C", "--no-instructions"]
-        options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        options = ["--auth=reject", "--encoding=UTF8", "--no-instructions", *LOCALE]
         if not sync:
             options.append("--no-sync")
         done = self.run("initdb", "-D", fresh, "-U", SUPERUSER, *options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -142,7 +143,7 @@ def test_what_is_damaged_or_not_a_backup_is_refused_before_anything_changes(
     ingest(old, 2, wait=False)
     assert old("backup", "good").code == 0
     folder = old.folder / "good"
-    blob = next(file for file in (folder / "blobs").rglob("*.txt"))
+    blob = next(file for file in (folder / "blobs").rglob("*") if file.is_file())
     content = blob.read_bytes()
     blob.write_bytes(content[:-1] + b"!")
     assert "is damaged" in new("restore", "good").err
@@ -181,12 +182,16 @@ def test_an_original_deleted_meanwhile_is_left_out_and_a_lost_one_is_told(
 ) -> None:
     old = machine("old")
     ingest(old, 2, wait=False)
-    lost = next((data_dir(old) / "blobs").rglob("*.txt"))
+    lost = next(file for file in (data_dir(old) / "blobs").rglob("*") if file.is_file())
     lost.unlink()
     ended = old("backup", "some", "--json")
     assert ended.code == 1
     assert ended.json["missing"] == [str(lost.relative_to(data_dir(old) / "blobs"))]
     assert ended.json["blob_count"] == 1
+
+
+def count_files(folder: Path) -> int:
+    return sum(len(files) for _, _, files in os.walk(folder))
 
 
 def kill_when(process: subprocess.Popen[str], begun: Callable[[], bool]) -> None:
@@ -206,7 +211,7 @@ async def test_a_kill_in_the_middle_leaves_no_half_backup_and_no_half_restore(
     old("db", "url")  # leaves the server running, so that a killed command takes nothing along
     partial = old.folder / ".cut.partial"
     with old.running("backup", "cut") as process:
-        kill_when(process, lambda: len(list((partial / "blobs").rglob("*.txt"))) > 5)
+        kill_when(process, lambda: count_files(partial / "blobs") > 5)
     assert not (old.folder / "cut").exists()
     assert "not a whole backup" in new("restore", str(partial)).err
     assert old("backup", "cut").code == 0
@@ -214,8 +219,8 @@ async def test_a_kill_in_the_middle_leaves_no_half_backup_and_no_half_restore(
 
     blobs = data_dir(new) / "blobs"
     with new.running("restore", "cut") as process:
-        kill_when(process, lambda: len(list(blobs.rglob("*.txt"))) > 5)
-    assert new("tenant", "list", "--json").code != 0 or not new("tenant", "list", "--json").json["tenants"]
+        kill_when(process, lambda: count_files(blobs) > 5)
+    assert new("tenant", "list", "--json").json["tenants"] == []  # a look, which migrates the empty database
     if len(originals(new)) == 150:
         pytest.fail("the restore was over before it was killed")
     ended = new("restore", "cut")

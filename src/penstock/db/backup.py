@@ -179,7 +179,7 @@ async def _check_room(connection: Connection, *, replace: bool) -> list[str]:
     schemas = [row["nspname"] for row in rows]
     if not schemas:
         return []
-    if not replace:
+    if not replace and await _is_used(connection):
         raise InvalidArgument(
             "the database is not empty",
             "database",
@@ -200,6 +200,19 @@ async def _check_room(connection: Connection, *, replace: bool) -> list[str]:
             "Stop the API and the workers first",
         )
     return schemas
+
+
+async def _is_used(connection: Connection) -> bool:
+    """Whether anything was put into a migrated database; one that only a look migrated counts as empty."""
+    if await connection.fetchval("select pg_catalog.to_regclass('accounts.tenant') is null"):
+        return True
+    with _past_row_security():
+        async with connection.transaction(readonly=True):
+            await connection.execute("set local row_security = off")
+            used: bool = await connection.fetchval(
+                "select exists (select from accounts.tenant) or exists (select from queues.task)"
+            )
+    return used
 
 
 async def _replace(addresses: Addresses, source: Path, schemas: Sequence[str]) -> None:

@@ -29,6 +29,7 @@ def refusal(penstock: CommandLine, words: tuple[str, ...]) -> str:
     return lines[0]
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_each_state_of_a_server_has_its_remedy(
     plain_server: PlainServer, tmp_path: Path, words: tuple[str, ...]

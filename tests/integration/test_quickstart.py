@@ -18,6 +18,8 @@ from tests.plugins.plain_server import DEBIAN_15, PlainServer, plain_server_of, 
 
 PAGE = Path(__file__).parents[2] / "docs" / "quickstart.md"
 BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+pytestmark = pytest.mark.timeout(300)
+
 PASSWORD = "s3cret"
 TEXT = "The supplier pays a penalty of two percent when the delivery is late.\n"
 

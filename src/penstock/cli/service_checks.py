@@ -48,8 +48,8 @@ async def _vectors(facts: ServerFacts, settings: Settings) -> Check:
     if settings.index == "qdrant":
         return await _qdrant(settings)
     if facts.vector_version is None:
-        remedy = "Install pgvector and run: create extension vector; or set PENSTOCK_INDEX=qdrant"
-        return Check("vectors", "fail", "this server has no pgvector", remedy)
+        remedy = facts.vectors_remedy or "As a superuser run: create extension vector; then: penstock migrate"
+        return Check("vectors", "fail", "this database has no pgvector, so documents wait", remedy)
     return Check("vectors", "ok", f"pgvector {facts.vector_version}")
 
 

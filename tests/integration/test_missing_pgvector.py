@@ -28,7 +28,7 @@ async def test_a_document_waits_for_pgvector_and_is_indexed_when_it_is_there(
         with pytest.raises(IndexNotReady, match="psql -d"):
             await works.product.index.require()
         taken = await works.hand_in("The supplier pays when the delivery is late.")
-        await eventually(lambda: works.value(WAITS, taken.document_id))
+        await eventually(lambda: works.value(WAITS, taken.document_id), within=60)
         async with database.connect() as admin:
             await admin.execute("create extension vector")
             task = await admin.fetchval(

@@ -29,6 +29,10 @@ TENANT = (
     " max_documents max_stored_bytes max_keys created_at holdings"
 )
 SOURCE = "source_id kind name project status status_message created_at updated_at"
+BACKUP = (
+    "target format penstock_version schema_version created_at database_bytes database_sha256 blobs blob_store"
+    " blob_count blob_bytes blob_list_sha256 gone missing vault_key vault_key_ids index"
+)
 KEY = "key_id name prefix scopes created_at expires_at revoked_at used_at"
 PROJECT = (
     "project_id slug name embedder next_embedder text_config chunk_strategy chunk_tokens chunk_overlap"
@@ -148,9 +152,13 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
     penstock("worker", "--app", "shop", "--until-empty")
     assert penstock("dead", "purge", str(dead), "--yes", "--json").json == {"purged": 1}
     backup = penstock("db", "backup", str(tmp_path / "all.dump"), "--json").json
-    assert set(backup) == keys("file bytes")
+    assert set(backup) == keys("file bytes left_out")
+    whole = penstock("backup", str(tmp_path / "whole"), "--json").json
+    assert set(whole) == keys(BACKUP)
     assert set(penstock("db", "url", "--json").json) == keys("role url")
-    assert set(penstock("migrate", "--json").json) == keys("version changed migrations objects dropped")
+    assert set(penstock("migrate", "--json").json) == keys(
+        "version changed migrations objects dropped vectors"
+    )
     assert set(penstock("migrate", "--check", "--json").json) == keys("database_version code_version pending")
     assert set(penstock("bench", "--tasks", "200", "--json").json) == keys(
         "tasks closed enqueue_seconds enqueue_per_second drain_seconds drain_per_second"
@@ -160,7 +168,7 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
 
 def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path) -> None:
     mill = penstock.with_variables(PENSTOCK_DATA_DIR="data", PENSTOCK_PARSE_PROCESSES="1")
-    assert set(mill("tenant", "create", "default", "--json").json) == keys(TENANT)
+    assert set(mill("tenant", "create", "default", "--json").json) == keys(TENANT) | {"api_key"}
     assert set(mill("tenant", "list", "--json").json["tenants"][0]) == keys(TENANT)
     made = mill("tenant", "key", "create", "--json").json
     assert set(made) == keys(KEY) | {"secret"}

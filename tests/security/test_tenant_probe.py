@@ -31,6 +31,7 @@ SEES_EVERY_TENANT = {
     "keeping.forget_embeddings": "retention of all tenants; answers a count",
     "keeping.note_marked": "maintenance of an index outside the database, for all tenants",
     "keeping.return_from_fallback": "sends documents of all tenants to their own model; answers a count",
+    "keeping.prepare_vectors": "makes empty tables; answers nothing",
     "keeping.refresh_statistics": "counts words of all tenants, each under its own; answers a count",
     "keeping.settle_documents": "looks for stranded documents of all tenants; answers a count",
     "keeping.start_file_deletions": "starts removals for all tenants, each under its own; answers a count",

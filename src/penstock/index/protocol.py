@@ -17,6 +17,8 @@ class Probe:
 
     model: str
     vector: Vector
+    tokens: int = 0
+    """What embedding it took."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class Probing:
         # A local model is there or broken; its first call may have to load it, however slow the machine.
         seconds = self._seconds if embedder.is_remote else None
         embedded = await self._within(name, seconds, embedder.embed([text], "query"))
-        return Probe(model, embedded.vectors[0])
+        return Probe(model, embedded.vectors[0], embedded.tokens)
 
     async def _within(self, name: str, seconds: float | None, call: _Awaited[T]) -> T:
         limit = asyncio.timeout(seconds)
@@ -110,6 +110,14 @@ class _Failed(Exception):
         super().__init__(name, reason)
         self.name = name
         self.reason = reason
+
+
+def withheld(projects: Sequence[Record], reason: str) -> list[UnavailableEmbedder]:
+    """The embedders of these projects as not available to the tenant, for this reason."""
+    return [
+        UnavailableEmbedder(embedder=name, reason=reason, projects=tuple(sorted(slugs)))
+        for name, slugs in _wanted(projects).items()
+    ]
 
 
 def _wanted(projects: Sequence[Record]) -> dict[str, set[str]]:

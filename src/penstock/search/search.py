@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from time import perf_counter
 
@@ -10,8 +11,8 @@ from penstock.db.tenancy import TenantPool
 from penstock.index.protocol import Hit, Index, IndexQuery, Probe, hits_as_json
 from penstock.index.vectors import as_text
 from penstock.model import TenantId
-from penstock.search.answer import SearchAnswer, SearchHit, Snippet
-from penstock.search.probing import EMBED_SECONDS, EmbedderSource, Probing
+from penstock.search.answer import SearchAnswer, SearchHit, Snippet, UnavailableEmbedder
+from penstock.search.probing import EMBED_SECONDS, EmbedderSource, Probing, withheld
 from penstock.search.query import SearchQuery
 from penstock.search.relevance import (
     CURVES,
@@ -28,6 +29,9 @@ DEPTH = 100
 
 MODELS = "select project_id, slug, embedder, next_embedder, fallback_embedders from ingest.search_models($1)"
 BACKGROUND = "select mean, deviation, sampled from ingest.background($1, $2)"
+BUDGET = "select accounts.budget_left()"
+NOTE_USAGE = "select accounts.note_usage($1, $2, 1, 1, 0)"
+OVER_BUDGET = "the tenant's budget of embedded tokens for this month is used up"
 SEARCH = "select * from ingest.search($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 
@@ -49,21 +53,25 @@ class Search:
         started = perf_counter()
         async with self._tenants.transaction(tenant_id) as connection:
             projects = await connection.fetch(MODELS, query.projects)
-        probes, unavailable = (
-            ([], []) if query.mode == "text" else await self._probing.probes(projects, query.query)
-        )
+            left = None if query.mode == "text" else await connection.fetchval(BUDGET)
+        probes: list[Probe] = []
+        unavailable: list[UnavailableEmbedder] = []
+        if left is not None and left <= 0:
+            unavailable = withheld(projects, OVER_BUDGET)
+        elif query.mode != "text":
+            probes, unavailable = await self._probing.probes(projects, query.query)
         mode = "text" if unavailable and not probes else query.mode
         project_ids = [project["project_id"] for project in projects]
         within = query.filter(project_ids if query.projects is not None else None)
-        gathered = await self._index.gather(
-            tenant_id,
-            IndexQuery(
-                text=None if mode == "vector" else query.query,
-                probes=probes,
-                project_ids=project_ids,
-                filter=within,
-                depth=max(DEPTH, 2 * query.limit),
-            ),
+        asked = IndexQuery(
+            text=None if mode == "vector" else query.query,
+            probes=probes,
+            project_ids=project_ids,
+            filter=within,
+            depth=max(DEPTH, 2 * query.limit),
+        )
+        gathered, _ = await asyncio.gather(
+            self._index.gather(tenant_id, asked), self._note_usage(tenant_id, probes)
         )
         async with self._tenants.transaction(tenant_id) as connection:
             rows = await connection.fetch(
@@ -90,6 +98,14 @@ class Search:
             degraded=("vector",) if unavailable else (),
             unavailable=tuple(unavailable),
         )
+
+    async def _note_usage(self, tenant_id: TenantId, probes: Sequence[Probe]) -> None:
+        """Count what the query cost, as what documents cost is counted."""
+        if not probes:
+            return
+        async with self._tenants.transaction(tenant_id, durable=False) as connection:
+            for probe in sorted(probes, key=lambda probe: probe.model):
+                await connection.execute(NOTE_USAGE, probe.model, probe.tokens)
 
 
 async def _backgrounds(

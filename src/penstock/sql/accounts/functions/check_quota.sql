@@ -1,8 +1,8 @@
 -- Called when a document was added or has grown: whether the tenant's quotas of documents and stored bytes still hold.
 -- A tenant with a quota adds one document at a time, from here to the commit, so that no race exceeds it; without one
--- nothing is locked or counted. Deleting frees at once.
--- Locks: the tenant's quota (advisory), after the document's row. Raises PS012, PS020.
-create or replace function accounts.check_quota(_documents integer, _bytes bigint)
+-- nothing is locked or counted. Deleting frees at once. A restore, which has no tenant set, is not checked.
+-- Locks: the tenant's quota (advisory), after the document's row. Raises PS020.
+create or replace function accounts.check_quota(_tenant_id uuid, _documents integer, _bytes bigint)
 returns void
 language plpgsql
 security definer
@@ -14,7 +14,10 @@ declare
   v_max_bytes bigint;
   v_used record;
 begin
-  select * into v_tenant from accounts.tenant t where t.tenant_id = internal.require_tenant();
+  select * into v_tenant from accounts.tenant t where t.tenant_id = _tenant_id;
+  if not found then
+    return;
+  end if;
   v_max_documents := accounts.quota_of(v_tenant, 'max_documents');
   v_max_bytes := accounts.quota_of(v_tenant, 'max_stored_bytes');
   if v_max_documents is null and v_max_bytes is null then

@@ -7,9 +7,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if tg_op = 'INSERT' then
-    perform accounts.check_quota(1, new.size_bytes);
+    perform accounts.check_quota(new.tenant_id, 1, new.size_bytes);
   else
-    perform accounts.check_quota(0, new.size_bytes - old.size_bytes);
+    perform accounts.check_quota(new.tenant_id, 0, new.size_bytes - old.size_bytes);
   end if;
   return null;
 end;

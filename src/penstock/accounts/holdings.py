@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Holding(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     used: int
     limit: int | None = Field(description="Null when there is no quota.")
@@ -15,7 +15,7 @@ class Holding(BaseModel):
 class Holdings(BaseModel):
     """Live documents, the bytes of their originals, and API keys that are neither revoked nor expired."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     documents: Holding
     stored_bytes: Holding

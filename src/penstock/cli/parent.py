@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import faulthandler
 import os
 import signal
@@ -42,6 +41,8 @@ def tell_parent(fd: int) -> None:
 
 async def tell_alive() -> None:
     """Tell our parent every second, from the event loop, that the loop runs; without a parent do nothing."""
+    import asyncio  # `penstock --help` and `penstock version` do without
+
     while _alive_fd is not None:
         try:
             os.write(_alive_fd, b".")

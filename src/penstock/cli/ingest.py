@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,7 @@ from penstock.cli import output
 from penstock.cli.exit_codes import Exit
 from penstock.cli.ingest_files import find_files
 from penstock.cli.ingest_job import IngestJob, Labels
+from penstock.cli.ingest_prune import Prune
 from penstock.cli.ingest_summary import show_summary
 from penstock.cli.metadata_pairs import pairs
 from penstock.cli.product_session import DEFAULT, ProjectSlug, TenantSlug
@@ -37,6 +40,24 @@ OwnWorker = Annotated[
         show_default=False,
     ),
 ]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="Try unchanged files again that failed for good before.")
+]
+RootName = Annotated[
+    str | None,
+    typer.Option(
+        "--root-name",
+        metavar="NAME",
+        help="Know files by this name and their path in the folder, not by the absolute path.",
+    ),
+]
+PruneGone = Annotated[
+    bool, typer.Option("--prune", help="Delete documents whose files are gone from the folders named.")
+]
+PruneEmpty = Annotated[
+    bool, typer.Option("--prune-empty", help="Prune also a folder that has no file at all or is missing.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before pruning.")]
 
 
 def command(
@@ -46,26 +67,34 @@ def command(
     metadata: Metadata = None,
     external_id: ExternalId = None,
     glob: Glob = None,
+    retry_failed: RetryFailed = False,
+    root_name: RootName = None,
+    prune: PruneGone = False,
+    prune_empty: PruneEmpty = False,
+    yes: Yes = False,
     wait: Wait = True,
     worker: OwnWorker = None,
     as_json: output.AsJson = False,
 ) -> None:
     """Take files and folders in and wait until each document is indexed, skipped or failed.
 
-    Folders are read recursively; hidden files are left out unless they are named. Content that is indexed
-    already is unchanged and costs nothing. Ctrl-C leaves what was accepted in the queue. Exits 1 if a file
-    could not be read or a document failed.
+    Folders are read recursively; hidden files are left out unless they are named. A file is known by its
+    path: an edited one replaces its old version, an unchanged one costs nothing. Ctrl-C leaves what was
+    accepted in the queue. Exits 1 if a file could not be read or a document failed.
     """
     noted = pairs(metadata)
+    pruning = _pruning(paths, root_name, prune=prune, empty=prune_empty, yes=yes, as_json=as_json)
     files = find_files(paths, glob)
-    if not files:
+    if pruning is not None:
+        files = [file for file in files if file.path not in pruning.roots]  # one that is gone, not unreadable
+    elif not files:
         raise InvalidArgument("there is no file to take in", "PATH", "Name files, or folders that hold some")
     if external_id is not None and len(files) != 1:
         raise InvalidArgument(
             f"an external id is for one file, and these are {len(files)}", "external_id", "Name one file"
         )
-    labels = Labels(project, noted, external_id)
-    job = IngestJob(files, tenant, labels, wait=wait, worker=worker, quiet=as_json)
+    labels = Labels(project, noted, external_id, root_name, retry_failed)
+    job = IngestJob(files, tenant, labels, wait=wait, worker=worker, quiet=as_json, prune=pruning)
     try:
         summary = run(job.do())
     except asyncio.CancelledError:
@@ -73,3 +102,21 @@ def command(
     show_summary(summary, as_json=as_json)
     if not summary.whole:
         raise typer.Exit(Exit.REFUSED)
+
+
+def _pruning(
+    paths: list[Path], root_name: str | None, *, prune: bool, empty: bool, yes: bool, as_json: bool
+) -> Prune | None:
+    folders = [path for path in paths if path.is_dir() or (prune and not os.path.lexists(path))]
+    if root_name is not None:
+        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", root_name) is None:
+            raise InvalidArgument(
+                f"{root_name!r} is not a plain name", "root_name", "Use letters, digits, dots and dashes"
+            )
+        if len(folders) != 1 or len(paths) != 1:
+            raise InvalidArgument("a root name is for one folder", "root_name", "Name one folder")
+    if not prune:
+        return None
+    if not folders:
+        raise InvalidArgument("there is no folder to prune", "prune", "Name a folder")
+    return Prune(folders, root_name, yes=yes, empty=empty, as_json=as_json)

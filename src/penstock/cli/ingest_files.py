@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to take in; `reason` says why it cannot be, if so."""
+    """A file to take in, or the `reason` why it cannot be; `root` is the folder on the command line."""
 
     path: Path
     reason: str | None = None
+    root: Path | None = None
 
 
 def find_files(paths: Sequence[Path], pattern: str | None = None) -> list[File]:
@@ -22,8 +23,16 @@ def find_files(paths: Sequence[Path], pattern: str | None = None) -> list[File]:
     found: dict[str, File] = {}
     for path in paths:
         for file in _under(path, pattern) if path.is_dir() else (_named(path),):
-            found.setdefault(os.path.realpath(file.path), file)
+            root = path if path.is_dir() else path.parent
+            found.setdefault(os.path.realpath(file.path), replace(file, root=root))
     return list(found.values())
+
+
+def all_paths(folder: Path) -> Iterator[Path]:
+    """Every name in a folder that is not a folder: hidden, linked and unreadable ones too."""
+    for base, _, names in os.walk(folder):
+        for name in names:
+            yield Path(base, name)
 
 
 def _named(path: Path) -> File:

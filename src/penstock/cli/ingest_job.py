@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,15 +12,17 @@ from time import monotonic
 
 from penstock.cli import output
 from penstock.cli.failures import describe, warn
+from penstock.cli.file_identity import identity_of, shown_path
 from penstock.cli.following import Following
 from penstock.cli.ingest_files import File
 from penstock.cli.ingest_progress import Draw, stage_bar, stages
+from penstock.cli.ingest_prune import Prune, find_gone, remove
 from penstock.cli.ingest_summary import Handed, Summary
 from penstock.cli.local_worker import working
 from penstock.cli.product_session import Stay, stay
 from penstock.errors import Refused
 from penstock.intake import Taken
-from penstock.model import TenantId
+from penstock.model import IngestionStatus, TenantId
 
 AT_ONCE = 4
 """Files handed in at a time: hashing and the disk take turns with the database."""
@@ -33,6 +36,8 @@ class Labels:
     project: str
     metadata: Mapping[str, str]
     external_id: str | None
+    root_name: str | None = None
+    retry_failed: bool = False
 
 
 @dataclass(slots=True)
@@ -43,6 +48,7 @@ class IngestJob:
     wait: bool
     worker: bool | None
     quiet: bool
+    prune: Prune | None = None
     handed: list[Handed] = field(default_factory=list)
 
     async def do(self) -> Summary:
@@ -59,13 +65,19 @@ class IngestJob:
                 # An unknown project is refused before anything is read.
                 await here.product.accounts.show_project(owner, self.labels.project)
                 await here.declare()
-                following = Following(here.product.documents, owner, self.labels.project)
+                documents, project = here.product.documents, self.labels.project
+                gone = [] if self.prune is None else await find_gone(self.prune, documents, owner, project)
+                following = Following(documents, owner, project)
                 with stage_bar(quiet=self.quiet) as draw:
                     await self._do(here, owner, following, draw)
+                # Last, so that what was only renamed finds its embeddings in the cache.
+                pruned = await remove(gone, here, owner)
         except asyncio.CancelledError:
             self._say_what_stays(following)
             raise
-        return Summary(tuple(self.handed), following, waited=self.wait, seconds=monotonic() - begun)
+        return Summary(
+            tuple(self.handed), following, tuple(pruned), waited=self.wait, seconds=monotonic() - begun
+        )
 
     async def _do(self, here: Stay, owner: TenantId, following: Following, draw: Draw) -> None:
         if not self.wait:
@@ -87,7 +99,9 @@ class IngestJob:
         async def one(file: File) -> Handed:
             async with room:
                 handed = await self._one(here, owner, file)
-            if handed.taken is not None and not handed.taken.skipped:
+            if handed.failed_before is not None:
+                following.ended[handed.failed_before.document_id] = handed.failed_before
+            elif handed.taken is not None and not handed.taken.skipped:
                 following.add([handed.taken.document_id])
             self.handed.append(handed)
             draw(0, len(self.files), f"taken in {len(self.handed):,}")
@@ -100,22 +114,31 @@ class IngestJob:
         if file.reason is not None:
             return Handed(file.path, reason=file.reason)
         try:
-            return Handed(file.path, await self._take_in(here, owner, file.path))
+            taken = await self._take_in(here, owner, file)
+            if taken.status is not IngestionStatus.FAILED:
+                return Handed(file.path, taken)
+            before = await here.product.documents.show(owner, taken.document_id)
+            return Handed(file.path, taken, failed_before=before)
         except OSError as error:
             return Handed(file.path, reason=error.strerror or str(error))
         except Refused as error:
             return Handed(file.path, reason=describe(error).line())
 
-    async def _take_in(self, here: Stay, owner: TenantId, path: Path) -> Taken:
+    async def _take_in(self, here: Stay, owner: TenantId, file: File) -> Taken:
+        labels = self.labels
+        noted = {"path": shown_path(file.path)}
+        if file.root is not None:
+            noted["root"] = shown_path(file.root)
         return await here.product.intake.take_in(
             owner,
-            _pieces(path),
-            project=self.labels.project,
-            filename=path.name,
+            _pieces(file.path),
+            project=labels.project,
+            filename=os.fsencode(file.path.name).decode("utf-8", "backslashreplace"),
             uploaded_by="cli",
-            source_metadata={"path": str(path)},
-            metadata=self.labels.metadata or None,
-            external_id=self.labels.external_id,
+            source_metadata=noted,
+            metadata=labels.metadata or None,
+            external_id=labels.external_id or identity_of(file.path, file.root, labels.root_name),
+            retry_failed=labels.retry_failed,
         )
 
     def _say_what_stays(self, following: Following | None) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from penstock.cli import output
 from penstock.cli.failures import warn
 from penstock.cli.following import Following
-from penstock.intake import Taken
+from penstock.cli.ingest_prune import Gone
+from penstock.intake import Document, Taken
 from penstock.model import DocumentStatus
 from penstock.observe.formats import escape
 
@@ -23,12 +24,15 @@ class Handed:
     path: Path
     taken: Taken | None = None
     reason: str | None = None
+    failed_before: Document | None = None
+    """Its content failed for good before and was not tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     handed: tuple[Handed, ...]
     following: Following
+    pruned: tuple[Gone, ...]
     waited: bool
     seconds: float
 
@@ -58,6 +62,7 @@ class Summary:
                 "parent_document_id": document.parent_document_id,
                 "status": document.status,
                 "created": True,
+                "failed_before": False,
                 "reason_code": document.reason_code,
                 "error_message": document.error_message,
             }
@@ -71,6 +76,7 @@ class Summary:
             "parent_document_id": None,
             "status": "unreadable",
             "created": False,
+            "failed_before": handed.failed_before is not None,
             "reason_code": None,
             "error_message": handed.reason,
         }
@@ -100,6 +106,7 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
                 "counts": {name: counts[name] for name in ORDER if counts[name]},
                 "seconds": round(summary.seconds, 3),
                 "documents": rows,
+                "pruned": summary.pruned,
             }
         )
         return
@@ -108,8 +115,19 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
             code = f"{row['reason_code']}: " if row["reason_code"] else ""
             message = str(row["error_message"] or "")
             said = message if message.startswith(code) else f"{code}{message}"
-            warn(f"{row['status']}  {escape(str(row['path']))}  {escape(said.rstrip(': '))}")
-    output.table(("status", "documents"), [(name, counts[name]) for name in ORDER if counts[name]])
+            known = f"{row['document_id']}  " if row["document_id"] else ""
+            again = "  (failed before, not tried again)" if row["failed_before"] else ""
+            warn(f"{row['status']}  {escape(str(row['path']))}  {known}{escape(said.rstrip(': '))}{again}")
+    before = sum(bool(row["failed_before"]) for row in rows)
+    if before:
+        warn(
+            f"{before:,} unchanged file{' was' if before == 1 else 's were'} not tried again: "
+            "use --retry-failed, or penstock document retry ID"
+        )
+    shown: list[tuple[object, ...]] = [(name, counts[name]) for name in ORDER if counts[name]]
+    if summary.pruned:
+        shown.append(("pruned", len(summary.pruned)))
+    output.table(("status", "documents"), shown)
     output.write(f"{summary.total()} in {summary.seconds:,.1f} s.")
     if not summary.waited and counts["queued"]:
         output.write(

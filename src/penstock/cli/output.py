@@ -14,7 +14,7 @@ import typer
 
 from penstock.observe.formats import escape
 
-WRAPPED = ("error_message", "rate", "")
+WRAPPED = ("error_message", "rate", "name", "")
 """Columns of free text, which give way to the others."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

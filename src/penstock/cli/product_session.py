@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
@@ -35,7 +34,7 @@ ProjectSlug = Annotated[
 AnyProject = Annotated[
     str | None, typer.Option("--project", metavar="SLUG", help="Only this one of the tenant's projects.")
 ]
-DocumentId = Annotated[UUID, typer.Argument(metavar="DOCUMENT")]
+DocumentName = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, path or name.")]
 
 
 @dataclass(frozen=True, slots=True)

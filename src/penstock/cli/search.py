@@ -12,6 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from penstock.cli import output
+from penstock.cli.document_reference import document_of
 from penstock.cli.failures import warn
 from penstock.cli.metadata_pairs import pairs
 from penstock.cli.product_session import DEFAULT, TenantSlug, stay
@@ -37,7 +38,10 @@ Projects = Annotated[list[str] | None, typer.Option("--project", metavar="SLUG",
 Sources = Annotated[list[UUID] | None, typer.Option("--source", metavar="ID", help="May be repeated.")]
 Types = Annotated[list[str] | None, typer.Option("--type", metavar="MIME", help="May be repeated.")]
 In = Annotated[
-    list[UUID] | None, typer.Option("--document", metavar="ID", help="Only in this one; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--document", metavar="DOCUMENT", help="Only in this one, by id, path or name; may be repeated."
+    ),
 ]
 After = Annotated[
     str | None, typer.Option(metavar="TIME", help="As 2025-01-31 or with a time; UTC without a zone.")
@@ -52,7 +56,6 @@ OPTIONS = {
     "projects": "--project",
     "source_ids": "--source",
     "types": "--type",
-    "document_ids": "--document",
 }
 
 
@@ -75,8 +78,8 @@ def command(
 ) -> None:
     """Find the passages that answer a question, the best first.
 
-    Each shows title, page and heading, the passage with the words found, the parts of its score, and the
-    document's id. Filters narrow; times are the documents' own.
+    Each shows title, page and heading, the passage with the words found, the parts of its score, the path
+    and the ids of document and chunk. Filters narrow; times are the documents' own.
     """
     asked = _asked(
         query=query,
@@ -86,7 +89,6 @@ def command(
         projects=project,
         source_ids=source,
         types=mime_type,
-        document_ids=document,
         created_after=created_after,
         created_before=created_before,
         modified_after=modified_after,
@@ -96,7 +98,10 @@ def command(
 
     async def call() -> SearchAnswer:
         async with stay() as here:
-            return await here.product.search.search(await here.tenant(tenant), asked)
+            owner = await here.tenant(tenant)
+            only = [await document_of(here, owner, each) for each in document or []]
+            narrowed = asked.model_copy(update={"document_ids": only}) if only else asked
+            return await here.product.search.search(owner, narrowed)
 
     answer = run(call())
     if as_json:
@@ -126,9 +131,17 @@ def described(number: int, hit: SearchHit) -> str:
     lines = [
         f"{number}. {escape(name)}" + (f"  ({escape(', '.join(place))})" if place else ""),
         f"   {_snippet(hit)}",
-        f"   {hit.kind} {hit.document_id or hit.client_id}  score {found}",
+        f"   {_ids(hit)}  score {found}",
     ]
+    if hit.path is not None:
+        lines.insert(1, f"   {escape(hit.path)}")
     return "\n".join(lines)
+
+
+def _ids(hit: SearchHit) -> str:
+    if hit.document_id is None:
+        return f"client {hit.client_id}"
+    return f"document {hit.document_id}  chunk {hit.chunk_id}"
 
 
 def _snippet(hit: SearchHit) -> str:

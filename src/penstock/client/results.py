@@ -38,6 +38,7 @@ class Document(Result):
     error_message: str | None = None
     title: str | None = None
     filename: str | None = None
+    path: str | None = None
     mime_type: str
     size_bytes: int
     content_sha256: str

@@ -29,6 +29,7 @@ class SearchHit(Result):
     project_id: UUID
     title: str | None = None
     filename: str | None = None
+    path: str | None = None
     mime_type: str | None = None
     heading_path: tuple[str, ...] = ()
     page_from: int | None = None

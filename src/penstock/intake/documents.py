@@ -19,6 +19,7 @@ from penstock.intake.rows import (
     Estimate,
     Event,
     Explanation,
+    External,
     Ingestion,
     Page,
 )
@@ -78,6 +79,22 @@ class Documents:
         return Document.model_validate_json(
             await self._value(tenant_id, "select ingest.show_document($1)", document_id)
         )
+
+    async def find(self, tenant_id: TenantId, name: str, also: Sequence[str] = ()) -> Sequence[Document]:
+        """Documents called so: by external id or path, by the end of a path, by file name or title.
+
+        `also` are other spellings of the whole path. At most ten, the newest first.
+        """
+        rows = await self._rows(tenant_id, "select ingest.find_documents($1, $2)", [name, *also], name)
+        return [Document.model_validate_json(row) for row in rows]
+
+    async def external(
+        self, tenant_id: TenantId, project: str, prefix: str, *, after: DocumentId | None = None
+    ) -> Sequence[External]:
+        """A page of a project's documents whose external id begins so, by id; empty after the last."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            rows = await conn.fetch("select * from ingest.list_external($1, $2, $3)", project, prefix, after)
+        return [External.model_validate(dict(row)) for row in rows]
 
     async def events(
         self, tenant_id: TenantId, document_id: DocumentId, cursor: str | None = None, limit: int = 100

@@ -69,6 +69,19 @@ class Document(Row):
     updated_at: datetime
     indexed_at: datetime | None
 
+    @property
+    def name(self) -> str:
+        """What tells it apart for a reader: where it was, or else what it is called."""
+        return self.path or self.filename or self.title or str(self.document_id)
+
+
+class External(Row):
+    """A document by the name its owner gave it."""
+
+    document_id: DocumentId
+    external_id: str
+    path: str | None
+
 
 class Ingestion(Row):
     ingestion_id: IngestionId
@@ -122,6 +135,9 @@ class Explanation(Row):
     """Where a document is, what it waits for, and how it came there."""
 
     document_id: DocumentId
+    path: str | None
+    filename: str | None
+    title: str | None
     status: DocumentStatus
     reason_code: str | None
     error_message: str | None

@@ -78,6 +78,8 @@ class SearchHit(BaseModel):
     title: str | None
     """The document's title, or the client's name."""
     filename: str | None
+    path: str | None
+    """Where the file was that the document came from, if somebody said."""
     mime_type: str | None
     author: str | None
     language: str | None

@@ -21,7 +21,8 @@ declare
     'accounts.show_tenant', 'accounts.list_keys', 'accounts.list_projects', 'accounts.show_project',
     'accounts.usage_of_month', 'accounts.budget_left', 'accounts.show_holdings', 'ingest.list_sources', 'ingest.show_document', 'ingest.list_documents',
     'ingest.list_events', 'ingest.list_ingestions', 'ingest.show_ingestion', 'ingest.content_of',
-    'ingest.explain_document', 'ingest.list_chunks', 'ingest.estimate', 'ingest.webhook_source', 'ingest.count_to_retry'];
+    'ingest.explain_document', 'ingest.find_documents', 'ingest.list_external',
+    'ingest.list_chunks', 'ingest.estimate', 'ingest.webhook_source', 'ingest.count_to_retry'];
   v_writes text[] := array[
     'accounts.set_tenant', 'accounts.create_key', 'accounts.revoke_key', 'accounts.create_project',
     'accounts.set_project', 'accounts.delete_project', 'ingest.pause_source', 'ingest.remove_source',

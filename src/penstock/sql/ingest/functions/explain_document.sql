@@ -28,6 +28,9 @@ begin
   end if;
   return jsonb_build_object(
     'document_id', v_document.document_id,
+    'path', v_document.path,
+    'filename', v_document.filename,
+    'title', v_document.title,
     'status', v_document.status,
     'reason_code', v_document.reason_code,
     'error_message', v_document.error_message,

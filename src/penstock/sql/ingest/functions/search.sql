@@ -41,7 +41,8 @@ returns table (
   vector_rank integer,
   text_score double precision,
   text_rank integer,
-  coverage double precision
+  coverage double precision,
+  path text
 )
 language plpgsql
 stable
@@ -124,7 +125,8 @@ begin
       limit _limit
     ), found as materialized (
       select t.*, d.document_id, null::uuid as client_id, d.project_id, d.source_id, c.chunk_id, d.title, d.filename,
-        d.mime_type, d.author, d.language, d.document_created_at, d.document_modified_at, c.heading_path, c.page_from, c.page_to, c.text
+        d.mime_type, d.author, d.language, d.document_created_at, d.document_modified_at, c.heading_path, c.page_from, c.page_to, c.text,
+        d.path
       from top t
       join ingest.document d on d.document_id = t.id
       join ingest.chunk c on c.document_id = t.id and c.generation = t.generation and c.ordinal = t.ordinal
@@ -133,7 +135,8 @@ begin
       select t.*, null, c.client_id, c.project_id, c.source_id, null, c.client_name, null, null, null, null, null,
         null, '{}', null, null,
         concat_ws(E'\n', c.industry, c.summary, (
-          select string_agg(f.key || ': ' || f.value, E'\n' order by f.key) from jsonb_each_text(c.key_facts) f))
+          select string_agg(f.key || ': ' || f.value, E'\n' order by f.key) from jsonb_each_text(c.key_facts) f)),
+        null
       from top t
       join ingest.client_intelligence c on c.client_id = t.id
       where t.kind = 'client'
@@ -144,7 +147,7 @@ begin
       ts_headline(
         p.text_config::regconfig, translate(f.text, U&'\E000\E001', ''), coalesce(v_marks, ''::tsquery),
         U&'StartSel="\E000", StopSel="\E001", MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "'),
-      f.model, f.score, f.vector_score, f.vector_rank, f.text_score, f.text_rank, c.coverage
+      f.model, f.score, f.vector_score, f.vector_rank, f.text_score, f.text_rank, c.coverage, f.path
     from found f
     join accounts.project p on p.project_id = f.project_id
     cross join lateral (

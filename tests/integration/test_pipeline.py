@@ -82,6 +82,33 @@ async def test_the_attachment_of_a_mail_is_a_document_of_its_own(database: Datab
         assert not await works.find("oak planks sluice")
 
 
+async def test_an_attachment_that_is_not_in_the_new_version_goes_when_that_is_indexed(
+    database: Database, tmp_path: Path
+) -> None:
+    kept, old, new = (Attachment(f"{word}.txt", f"The {word} plank.".encode(), "text/plain")
+                      for word in ("kept", "old", "new"))  # fmt: skip
+    async with works_on(database, tmp_path) as works, works.working():
+
+        async def found() -> list[str | None]:
+            return sorted(str(hit.filename) for hit in await works.find("plank", mode="text"))
+
+        first = papers.eml("Offer", "Dear miller.", attachments=[kept, old])
+        mail = await works.index(first, "offer.eml", external_id="offer")
+
+        async def as_first() -> bool:
+            return await found() == ["kept.txt", "old.txt"]
+
+        await eventually(as_first)
+        changed = papers.eml("Offer", "Dear miller, once more.", attachments=[kept, new])
+        again = await works.index(changed, "offer.eml", external_id="offer")
+        assert again.document_id == mail.document_id
+
+        async def as_changed() -> bool:
+            return await found() == ["kept.txt", "new.txt"]
+
+        await eventually(as_changed)
+
+
 async def test_a_document_that_cannot_be_read_fails_once_with_its_reason(
     database: Database, tmp_path: Path
 ) -> None:

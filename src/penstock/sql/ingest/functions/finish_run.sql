@@ -77,6 +77,9 @@ begin
     parser = _facts ->> 'parser',
     warnings = array(select jsonb_array_elements_text(coalesce(_facts -> 'warnings', '[]')))
   where d.document_id = _document_id;
+  if v_document.indexed_sha256 <> _content_sha256 then
+    perform ingest.drop_old_attachments(_document_id);
+  end if;
   perform ingest.close_ingestions(_document_id, 'indexed');
   perform ingest.end_dead_letters(_document_id);
   return 'indexed';

@@ -19,8 +19,8 @@ SHOWN = (
     " has_limit_key due_at lease attempts errors"
 )
 DOCUMENT = (
-    "document_id project_id project status reason_code error_message title filename mime_type size_bytes"
-    " content_sha256 external_id source_id parent_document_id author language document_created_at"
+    "document_id project_id project status reason_code error_message title filename path mime_type"
+    " size_bytes content_sha256 external_id source_id parent_document_id author language document_created_at"
     " document_modified_at page_count parser warnings metadata pipeline_config searchable chunk_count"
     " token_count created_at updated_at indexed_at"
 )
@@ -40,12 +40,15 @@ PROJECT = (
 )
 HIT = (
     "kind score vector_score vector_rank text_score text_rank model document_id client_id project_id"
-    " source_id chunk_id ordinal title filename mime_type author language document_created_at"
+    " source_id chunk_id ordinal title filename path mime_type author language document_created_at"
     " document_modified_at heading_path page_from page_to text snippet"
 )
 ESTIMATE = "documents chunks tokens cached_chunks cached_tokens model"
-EXPLAINED = "document_id status reason_code error_message searchable task_id open_ingestions waits_for events"
-INGESTED = "path document_id parent_document_id status created reason_code error_message"
+EXPLAINED = (
+    "document_id path filename title status reason_code error_message searchable task_id open_ingestions"
+    " waits_for events"
+)
+INGESTED = "path document_id parent_document_id status created failed_before reason_code error_message"
 MODEL = "name model dimensions max_tokens is_remote is_ready remedy"
 MESSAGE = "message_id process_id state attempts error_message"
 REQUESTED = "account_id account_deletion_task_id receipt_token deletion"
@@ -178,7 +181,7 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     )
     (tmp_path / "gate.md").write_text("# Gate\n\nIt opens at dawn.\n")
     ingested = mill("ingest", "gate.md", "--worker", "--json", timeout=120).json
-    assert set(ingested) == keys("files counts seconds documents")
+    assert set(ingested) == keys("files counts seconds documents pruned")
     assert set(ingested["documents"][0]) == keys(INGESTED)
     document_id = ingested["documents"][0]["document_id"]
     page = mill("document", "list", "--json").json

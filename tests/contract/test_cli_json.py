@@ -181,7 +181,7 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     )
     (tmp_path / "gate.md").write_text("# Gate\n\nIt opens at dawn.\n")
     ingested = mill("ingest", "gate.md", "--worker", "--json", timeout=120).json
-    assert set(ingested) == keys("files counts seconds documents pruned")
+    assert set(ingested) == keys("files attachments counts seconds documents pruned")
     assert set(ingested["documents"][0]) == keys(INGESTED)
     document_id = ingested["documents"][0]["document_id"]
     page = mill("document", "list", "--json").json

@@ -89,7 +89,7 @@ async def test_an_attachment_that_is_not_in_the_new_version_goes_when_that_is_in
                       for word in ("kept", "old", "new"))  # fmt: skip
     async with works_on(database, tmp_path) as works, works.working():
 
-        async def found() -> list[str | None]:
+        async def found() -> list[str]:
             return sorted(str(hit.filename) for hit in await works.find("plank", mode="text"))
 
         first = papers.eml("Offer", "Dear miller.", attachments=[kept, old])

@@ -98,8 +98,10 @@ def compose(request: EmailRequest, default_from: str | None) -> Mail:
     message["Date"] = format_datetime(datetime.now(UTC))
     try:
         message["Message-ID"] = _line("message_id", request.message_id)
-    except RecursionError:  # a parenthesis opens a comment, and comments nest
-        raise refused("message_id", "it is no message id") from None
+    except ProviderFailed:
+        raise
+    except Exception as bad:  # as with addresses; parentheses that nest are a RecursionError
+        raise refused("message_id", "it is no message id") from bad
     _fill(message, request)
     recipients = tuple(dict.fromkeys(address.addr_spec for address in (*to, *cc, *bcc)))
     utf8 = not "".join((sender.addr_spec, *recipients)).isascii()

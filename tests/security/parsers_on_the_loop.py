@@ -413,6 +413,7 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
 
 NOT_ON_A_LOOP: Final[dict[str, str]] = {
     "penstock.cli.": "a command's own arguments and errors",
+    "penstock.index.qdrant_points:zlib": "a checksum, nothing is unpacked",
     "penstock.pipeline.chunk.": "runs in the sandbox or in the process of a local model",
     "penstock.pipeline.embed.minilm_install": "a command, on a file whose hash was checked",
     "penstock.pipeline.parse.columns": "runs in the sandbox",

@@ -412,6 +412,7 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
 }
 
 NOT_ON_A_LOOP: Final[dict[str, str]] = {
+    "penstock.backup.": "a command, on the operator's own archive",
     "penstock.cli.": "a command's own arguments and errors",
     "penstock.index.qdrant_points:zlib": "a checksum, nothing is unpacked",
     "penstock.pipeline.chunk.": "runs in the sandbox or in the process of a local model",

@@ -14,7 +14,7 @@ begin
   if not found then
     raise exception using errcode = 'PS013', detail = 'tenant',
       message = format('there is no tenant %L', left(_slug, 80)),
-      hint = format('Create it: penstock tenant create %s; or see which there are: penstock tenant list', left(_slug, 80));
+      hint = format('Create it: penstock tenant create %s; or name another (penstock tenant list) with --tenant', left(_slug, 80));
   end if;
   return accounts.tenant_row(v_tenant)
     || case when internal.sees_all() then '{}'::jsonb else jsonb_build_object('webhook_url', null) end;

@@ -73,6 +73,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_age": timedelta(days=365),
         "_foreign_age": timedelta(days=365),
         "_retry_failed": True,
+        "_paused": True,
     }
     hits = f'[{{"document_id": "{theirs.document_id}", "generation": {theirs.generation}, "ordinal": 0,'
     hits += f' "model": "{theirs.mark("embedder")}", "score": 1}}]'

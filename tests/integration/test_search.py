@@ -126,7 +126,7 @@ async def test_the_embedder_of_one_project_never_fails_a_search_over_others(data
             " values (gen_random_uuid(), $1, 'second', 'second', 'other', now())",
             shelf.tenant_id,
         )
-        embedders = Embedders(words=shelf.words, other=cast("Any", Broken()))
+        embedders = Embedders(words=shelf.words, other=cast("Any", Broken("other-64")))
         search = Search(shelf.tenants, embedders, shelf.index)
         answer = await search.search(shelf.tenant_id, SearchQuery(query="alpha", mode="vector"))
         assert [hit.document_id for hit in answer.hits] == [document_id]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 from bench.documents.papers import Paper, laid_out
 from bench.documents.place import Job
 from penstock.model import Chunk, Parsed
-from penstock.pipeline.chunk import chunk, plan_for
+from penstock.pipeline.chunk import plan_for
+from penstock.pipeline.chunk.chunk_file import read_batches
 from penstock.pipeline.embed.batcher import Batcher
 from penstock.pipeline.embed.registry import make_embedder
 from penstock.pipeline.parse import ParseDesk
@@ -35,7 +37,7 @@ class BareLoop:
         counts: list[int] = []
 
         async def one(path: Path, paper: Paper) -> None:
-            chunks = await self.chunks(await self.parse(path, paper))
+            chunks = await self.chunks(path, paper)
             await self.batcher.embed([chunk.embedder_input for chunk in chunks])
             counts.append(len(chunks))
 
@@ -55,8 +57,13 @@ class BareLoop:
     async def parse(self, path: Path, paper: Paper) -> Parsed:
         return await self.desk.parse(path, mime_type=paper.mime_type, filename=paper.filename)
 
-    async def chunks(self, parsed: Parsed) -> tuple[Chunk, ...]:
-        return await self.desk.sandbox.run(chunk, parsed, self.plan, seconds=self.settings.parse_seconds)
+    async def chunks(self, path: Path, paper: Paper) -> list[Chunk]:
+        with tempfile.TemporaryDirectory() as folder:
+            files = await self.desk.parse_to(
+                Path(folder), path, mime_type=paper.mime_type, filename=paper.filename
+            )
+            await self.desk.chunk(files, self.plan)
+            return [chunk for batch in read_batches(files.chunks) for chunk in batch]
 
     async def _each(self, papers: Sequence[Paper], work: Work) -> None:
         waiting = iter(zip(laid_out(list(papers), self.folder), papers, strict=True))

@@ -422,6 +422,18 @@ class SpoolFull(PenstockError):
         self.args = (limit, setting)
 
 
+class EmbedderOutOfMemory(EmbedderFailed):
+    """A local model needs more memory than there is."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            model,
+            "it ran out of memory",
+            "Give the worker more memory, or set PENSTOCK_INGEST_CONCURRENCY lower, then retry the document",
+        )
+        self.args = (model,)
+
+
 class EmbedderRefused(PenstockError):
     """The embedder will never take this: a wrong key, an unknown model, a text too long."""
 

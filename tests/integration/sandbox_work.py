@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -57,16 +56,13 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
-def hang(flag: str | None = None) -> None:
-    if flag:
-        Path(flag).touch()
+def hang() -> None:
     while True:
         pass
 
 
-def hang_in_native_code(flag: str) -> None:
+def hang_in_native_code() -> None:
     """Holds the interpreter's lock for good: no thread of this process ever runs again."""
-    Path(flag).touch()
     ctypes.PyDLL(None).sleep(1_000)
 
 
@@ -88,21 +84,22 @@ def eat_natively(megabytes: int) -> None:
         time.sleep(0.005)
 
 
-def eat_in_a_grandchild(megabytes: int, flag: str) -> None:
-    code = (
-        f"import os,time; kept = os.urandom({megabytes} << 20); open({flag!r}, 'w').close(); time.sleep(1000)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+def eat_in_a_child(megabytes: int) -> None:
+    if os.fork() == 0:
+        kept = os.urandom(megabytes << 20)
+        time.sleep(1_000)
+        print(len(kept))
+    os.wait()
 
 
-def start_grandchild(flag: str) -> None:
-    grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
-    Path(flag).write_text(str(grandchild.pid))
-    grandchild.wait()
+def start_a_child() -> None:
+    if os.fork() == 0:
+        time.sleep(1_000)
+    os.wait()
 
 
-def speak(megabytes: int) -> bytes:
-    return bytes(megabytes * 1_048_576)
+def speak(megabytes: int) -> str:
+    return "x" * (megabytes * 1_048_576 - 2)
 
 
 def chatter(kilobytes: int) -> str:
@@ -161,7 +158,7 @@ def parent_with_a_child(flag: str) -> None:
     async def hold() -> None:
         sandbox = Sandbox(1, memory_mb=256)
         await sandbox.start()
-        Path(flag + ".pid").write_text(str(sandbox.pids[0]))
-        await sandbox.run(hang_in_native_code, flag, seconds=100)
+        Path(flag).write_text(str(sandbox.pids[0]))
+        await sandbox.run(hang_in_native_code, seconds=100)
 
     asyncio.run(hold())

@@ -22,6 +22,7 @@ from tokenizers import Tokenizer
 
 from penstock.errors import ModelInstallFailed
 from penstock.pipeline.chunk import chunk, plan_for
+from penstock.pipeline.chunk.chunk_file import read_batches
 from penstock.pipeline.chunk.tokens import count
 from penstock.pipeline.embed import minilm_install
 from penstock.pipeline.embed.local import minilm
@@ -29,7 +30,8 @@ from penstock.pipeline.embed.minilm_build import build
 from penstock.pipeline.embed.minilm_graph import EPSILON, HEAD_SIZE, graph_of
 from penstock.pipeline.embed.minilm_install import install_minilm, is_whole
 from penstock.pipeline.embed.models_dir import minilm_folder, minilm_is_installed
-from penstock.sandbox import Sandbox
+from penstock.pipeline.parse import ParseDesk
+from penstock.pipeline.parse.spool import ParsedFiles
 from penstock.settings import Settings
 from tests.unit import documents
 
@@ -203,16 +205,18 @@ async def test_a_search_waits_for_one_small_batch_at_most() -> None:
 
 
 @needs_model
-async def test_the_sandbox_chunks_by_minilms_tokeniser_with_a_clean_environment() -> None:
+async def test_the_sandbox_chunks_by_minilms_tokeniser_with_a_clean_environment(tmp_path: Path) -> None:
     embedder = minilm(Settings())
     plan = plan_for(embedder.max_tokens, tokenizer=embedder.tokenizer)
     document = documents.parsed(documents.paragraphs(documents.prose(random.Random(2), 60)))
-    sandbox = Sandbox(1, memory_mb=512)
-    await sandbox.start()
+    desk = ParseDesk(Settings(parse_processes=1))
+    await desk.start()
     try:
-        assert await sandbox.run(chunk, document, plan, seconds=30) == chunk(document, plan)
+        files = ParsedFiles(tmp_path).keep(document, 1 << 20)
+        assert await desk.chunk(files, plan) > 0
+        assert [one for batch in read_batches(files.chunks) for one in batch] == list(chunk(document, plan))
     finally:
-        await sandbox.close()
+        await desk.close()
 
 
 def test_minilm_words_add_up_to_what_its_tokeniser_counts() -> None:

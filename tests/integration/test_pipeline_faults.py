@@ -233,11 +233,11 @@ async def test_deleting_a_document_kills_its_parser_within_two_seconds(
             [[f"# Page {n}", "A page of a scan takes a second to read."] for n in range(12)]
         )
         # "processing" is said before the parser has the file; one cancelled that early may live on.
-        idle = {parser: _worked(parser) for parser in _parsers()}
+        idle = set(_parsers())
         reading: list[int] = []
 
         def at_work() -> bool:
-            reading[:] = [parser for parser in idle if _worked(parser) > idle[parser] + 0.3]
+            reading[:] = [parser for parser in set(_parsers()) - idle if _worked(parser) > 0.3]
             return bool(reading)
 
         taken = await works.hand_in(scan, "scan.pdf")
@@ -248,8 +248,10 @@ async def test_deleting_a_document_kills_its_parser_within_two_seconds(
 
 def _worked(parser: int) -> float:
     """The seconds of processor a parser has used."""
-    used = psutil.Process(parser).cpu_times()
-    return float(used.user + used.system)
+    with suppress(psutil.NoSuchProcess):
+        used = psutil.Process(parser).cpu_times()
+        return float(used.user + used.system)
+    return 0.0
 
 
 def _parsers() -> list[int]:

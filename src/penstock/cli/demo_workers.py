@@ -32,7 +32,7 @@ async def start_worker(
     }
     with (folder / f"worker-{number}.log").open("wb") as log:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "penstock", "--ends-with-parent", *words),
+            *(sys.executable, "-P", "-m", "penstock", "--ends-with-parent", *words),
             cwd=folder,  # away from any .env
             env=environment,
             stdin=asyncio.subprocess.PIPE,

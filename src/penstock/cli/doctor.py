@@ -93,6 +93,9 @@ async def _examine(patience: Patience) -> list[Check]:
     except PenstockError as error:
         name = "checks" if checks and checks[0].check == "reachable" else "reachable"
         checks.append(Check(name, "fail", error.message, error.remedy))
+    from penstock.cli.sandbox_checks import check_sandbox
+
+    checks.append(await check_sandbox())
     return checks
 
 

@@ -118,7 +118,7 @@ class Supervisor:
         pipe = PipeAnswers() if child.answers is None else None
         words = ["--ends-with-parent"] if pipe is None else ["--ends-with-parent", f"--alive-fd={pipe.fd}"]
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "penstock", *words, *child.words),
+            *(sys.executable, "-P", "-m", "penstock", *words, *child.words),
             env={**os.environ, **child.variables},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -51,10 +51,12 @@ class ChunkEmbedder:
         await self._index.require()
 
     async def stage(
-        self, tenant_id: TenantId, job: Job, embedder: Embedder, chunks: Sequence[Chunk]
-    ) -> Counts:
-        """Embed and stage all chunks as the job's generation; raises OverBudget before it spends too much."""
-        counts = Counts(len(chunks), sum(chunk.token_count for chunk in chunks))
+        self, tenant_id: TenantId, job: Job, embedder: Embedder, chunks: Sequence[Chunk], counts: Counts
+    ) -> None:
+        """Embed and stage some chunks of the job's generation, and add them to its counts; raises OverBudget
+        before it spends too much."""
+        counts.chunks += len(chunks)
+        counts.tokens += sum(chunk.token_count for chunk in chunks)
         for start in range(0, len(chunks), STEP):
             step = chunks[start : start + STEP]
             vectors = await self._vectors(tenant_id, job.embedder, embedder, step, counts)
@@ -67,7 +69,6 @@ class ChunkEmbedder:
                 [vectors[chunk.input_sha256] for chunk in step],
                 embedder.model,
             )
-        return counts
 
     async def _vectors(
         self, tenant_id: TenantId, name: str, embedder: Embedder, chunks: Sequence[Chunk], counts: Counts

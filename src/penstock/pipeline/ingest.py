@@ -14,6 +14,7 @@ from penstock.db.tenancy import TenantPool
 from penstock.errors import (
     DocumentRejected,
     EmbedderBusy,
+    EmbedderOutOfMemory,
     EmbedderRefused,
     EmbedderUnavailable,
     IndexNotReady,
@@ -23,15 +24,17 @@ from penstock.errors import (
     PenstockError,
     QuotaExceeded,
 )
-from penstock.model import Chunk, Embedder, Parsed, Snooze, TenantId
+from penstock.model import Embedder, Snooze, TenantId
 from penstock.observe import get_logger
-from penstock.pipeline.chunk import ChunkPlan, chunk, plan_for
+from penstock.pipeline.chunk import ChunkPlan, plan_for
+from penstock.pipeline.chunk.chunk_file import read_batches
 from penstock.pipeline.classify import Classifier
 from penstock.pipeline.embedding import ChunkEmbedder, Counts, OverBudget
 from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument, Job
 from penstock.pipeline.outages import Outages
+from penstock.pipeline.parse.reasons import Reason
+from penstock.pipeline.parse.spool import ParsedFiles, ParsedHead
 from penstock.pipeline.ports import BlobStore, Embeds, Parses, Run, TakesAttachments
-from penstock.sandbox import Sandbox, SandboxError
 
 log = get_logger(__name__)
 
@@ -61,26 +64,22 @@ class Ingest:
         tenants: TenantPool,
         blobs: BlobStore,
         parser: Parses,
-        sandbox: Sandbox,
         embeds: Embeds,
         chunk_embedder: ChunkEmbedder,
         classifier: Classifier,
         take_attachment: TakesAttachments,
         outages: Outages,
         code_version: str,
-        chunk_seconds: float,
     ) -> None:
         self._tenants = tenants
         self._blobs = blobs
         self._parser = parser
-        self._sandbox = sandbox
         self._embeds = embeds
         self._chunk_embedder = chunk_embedder
         self._classifier = classifier
         self._take_attachment = take_attachment
         self._outages = outages
         self._code_version = code_version
-        self._chunk_seconds = chunk_seconds
 
     async def __call__(self, payload: IngestDocument, run: Run) -> Snooze | None:
         assert run.tenant_id is not None, "a document's task carries its tenant"
@@ -152,23 +151,43 @@ class Ingest:
             job.chunk_overlap,
             tokenizer=embedder.tokenizer,
         )
-        parsed = await self._parse(tenant_id, job)
-        if (skip := await self._classifier.classify(job, parsed)) is not None and job.mode == "index":
+        with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
+            files = await self._parse(tenant_id, job, Path(folder))
+            await self._index(tenant_id, job, run, embedder, plan, files)
+
+    async def _index(
+        self,
+        tenant_id: TenantId,
+        job: Job,
+        run: Run,
+        embedder: Embedder,
+        plan: ChunkPlan,
+        files: ParsedFiles,
+    ) -> None:
+        assert files.head is not None
+        beginning = await asyncio.to_thread(files.beginning)
+        if (skip := await self._classifier.classify(job, beginning)) is not None and job.mode == "index":
             async with run.transaction() as conn:
                 await conn.execute(SKIP, job.document_id, job.generation, skip.reason)
             return
+        del beginning
         if job.mode == "index":
-            for attachment in parsed.attachments:
+            for attachment in files.each_attachment():
                 await self._take_attachment(
                     tenant_id, job.project_id, job.document_id, attachment, {"filename": attachment.filename}
                 )
-        chunks = await self._chunk(tenant_id, parsed, plan)
+        chunks = await self._parser.chunk(files, plan, owner=str(tenant_id))
+        if not chunks:
+            raise DocumentRejected("empty", "there is no text in it", "Upload a document with text.")
         async with self._tenants.transaction(tenant_id, durable=False) as conn:
-            detail = {"chunks": len(chunks), "parser": parsed.parser, "embedder": embedder.model}
+            detail = {"chunks": chunks, "parser": files.head.parser, "embedder": embedder.model}
             going = await conn.fetchval(START_EMBEDDING, job.document_id, job.generation, json.dumps(detail))
         if not going:
             return
-        counts = await self._chunk_embedder.stage(tenant_id, job, embedder, chunks)
+        counts = Counts()
+        batches = read_batches(files.chunks)
+        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+            await self._chunk_embedder.stage(tenant_id, job, embedder, batch, counts)
         if job.is_probe and counts.embedded:
             await self._outages.end(job.embedder)
         async with run.transaction() as conn:
@@ -179,34 +198,23 @@ class Ingest:
                 job.mode,
                 bytes.fromhex(job.content_sha256),
                 job.pipeline,
-                _facts(job, parsed, counts, embedder),
+                _facts(job, files.head, counts, embedder),
                 self._code_version,
             )
 
-    async def _parse(self, tenant_id: TenantId, job: Job) -> Parsed:
-        with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
-            path = Path(folder) / "document"
-            await self._blobs.fetch(job.blob_path, path)
-            return await self._parser.parse(
-                path,
-                mime_type=job.mime_type,
-                filename=job.filename,
-                by=job.parser,
-                owner=str(tenant_id),
-            )
-
-    async def _chunk(self, tenant_id: TenantId, parsed: Parsed, plan: ChunkPlan) -> tuple[Chunk, ...]:
-        try:
-            chunks = await self._sandbox.run(
-                chunk, parsed, plan, seconds=self._chunk_seconds, owner=str(tenant_id)
-            )
-        except SandboxError as error:
-            raise DocumentRejected(
-                "chunk", str(error), "Try other chunk settings for this document."
-            ) from error
-        if not chunks:
-            raise DocumentRejected("empty", "there is no text in it", "Upload a document with text.")
-        return chunks
+    async def _parse(self, tenant_id: TenantId, job: Job, folder: Path) -> ParsedFiles:
+        path = folder / "document"
+        await self._blobs.fetch(job.blob_path, path)
+        files = await self._parser.parse_to(
+            folder,
+            path,
+            mime_type=job.mime_type,
+            filename=job.filename,
+            by=job.parser,
+            owner=str(tenant_id),
+        )
+        await asyncio.to_thread(path.unlink)
+        return files
 
     async def _failed(self, tenant_id: TenantId, job: Job, run: Run, error: Exception) -> None:
         """Write the diagnosis down; the queue decides when the next attempt is."""
@@ -243,7 +251,7 @@ def _log_failure(job: Job, error: Exception) -> None:
     )
 
 
-def _facts(job: Job, parsed: Parsed, counts: Counts, embedder: Embedder) -> str:
+def _facts(job: Job, parsed: ParsedHead, counts: Counts, embedder: Embedder) -> str:
     facts: dict[str, Any] = {
         "fallback": job.embedder if job.is_fallback else None,
         "title": parsed.title,
@@ -268,6 +276,8 @@ def _facts(job: Job, parsed: Parsed, counts: Counts, embedder: Embedder) -> str:
 def _code(error: Exception) -> str:
     if isinstance(error, DocumentRejected):
         return error.code
+    if isinstance(error, EmbedderOutOfMemory):
+        return Reason.OOM
     if isinstance(error, asyncio.TimeoutError):
         return "timeout"
     return type(error).__name__

@@ -14,12 +14,13 @@ from penstock.model import (
     Chunk,
     DocumentId,
     Embedder,
-    Parsed,
     ProjectId,
     TaskId,
     TenantId,
     Vector,
 )
+from penstock.pipeline.chunk import ChunkPlan
+from penstock.pipeline.parse.spool import ParsedFiles
 
 
 class Run(Protocol):
@@ -42,16 +43,20 @@ class BlobStore(Protocol):
 
 
 class Parses(Protocol):
-    async def parse(
+    async def parse_to(
         self,
+        folder: Path,
         path: Path,
         *,
         mime_type: str,
         filename: str | None,
         by: Literal["auto", "local", "docling"],
         owner: str | None,
-    ) -> Parsed:
-        """The document's text, or DocumentRejected with a reason code."""
+    ) -> ParsedFiles:
+        """The document's text as files in the folder, or DocumentRejected with a reason code."""
+
+    async def chunk(self, files: ParsedFiles, plan: ChunkPlan, *, owner: str | None) -> int:
+        """Write its chunks to `files.chunks` and count them, or DocumentRejected."""
 
 
 class Embeds(Protocol):

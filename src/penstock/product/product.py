@@ -151,14 +151,12 @@ class Product(Services):
             tenants=self.tenants,
             blobs=self.blobs,
             parser=self._desk,
-            sandbox=self._desk.sandbox,
             embeds=self.embedders,
             chunk_embedder=ChunkEmbedder(self.tenants, self.embedders, self.index),
             classifier=self._classifier or KeepAll(),
             take_attachment=self._take_attachment,
             outages=self.outages,
             code_version=CODE_VERSION,
-            chunk_seconds=self.settings.parse_seconds,
         )
 
     async def _take_attachment(

@@ -1,4 +1,4 @@
-"""A callable in a warm child process with limits of time, memory, files and output."""
+"""A callable in a process that can reach nothing but its input, with limits of time, memory and output."""
 
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,17 @@ if TYPE_CHECKING:
         SandboxRaised,
         SandboxTimeout,
     )
+    from penstock.sandbox.files import GivenFile, InputFile, OutputFile
+    from penstock.sandbox.layers import Layers
+    from penstock.sandbox.one_call import OutputTooLarge
     from penstock.sandbox.pool import Sandbox
 
 __all__ = [
+    "GivenFile",
+    "InputFile",
+    "Layers",
+    "OutputFile",
+    "OutputTooLarge",
     "Sandbox",
     "SandboxClosed",
     "SandboxCrashed",
@@ -39,6 +47,9 @@ __getattr__, __dir__ = lazy(
             "SandboxRaised",
             "SandboxTimeout",
         ],
+        "files": ["GivenFile", "InputFile", "OutputFile"],
+        "layers": ["Layers"],
+        "one_call": ["OutputTooLarge"],
         "pool": ["Sandbox"],
     },
 )

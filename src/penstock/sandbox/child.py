@@ -1,133 +1,188 @@
-"""The child's side: greets, then runs one request after the other until its parent is gone."""
+"""The child's side: a keeper, and a server in namespaces of its own that forks a process for each call."""
 
 from __future__ import annotations
 
-import ctypes
+import contextlib
 import gc
 import importlib
-import io
-import pickle
+import json
+import os
+import select
+import signal
 import socket
 import sys
-from typing import Any
+import sysconfig
+from dataclasses import asdict
+from typing import Any, NoReturn
 
-from penstock.sandbox import confine
-from penstock.sandbox.frames import (
-    HEADER,
-    MEGABYTE,
-    OUT_OF_MEMORY,
-    RAISED,
-    READY,
-    RESULT,
-    TOO_LARGE,
-    Greeting,
-    Request,
-)
+from penstock.sandbox import confine, namespaces
+from penstock.sandbox.calls import arguments, found
+from penstock.sandbox.clean import end_all_others
+from penstock.sandbox.frames import ENDED, HEADER, MOST_FILES, READY, Greeting, Request
+from penstock.sandbox.landlock import readable_folders
+from penstock.sandbox.one_call import Call, run_and_exit
+from penstock.sandbox.syscalls import LINUX
+from penstock.sandbox.trial import holds, layers_that_hold
 
-_ERROR_BYTES = MEGABYTE // 2
-
-
-class _TooLarge(Exception):
-    """The answer outgrew its limit while it was written."""
-
-
-class _Limited(io.BytesIO):
-    def __init__(self, limit: int) -> None:
-        super().__init__()
-        self._left = limit
-
-    def write(self, data: Any, /) -> int:
-        written = super().write(data)
-        self._left -= written
-        if self._left < 0:
-            raise _TooLarge
-        return written
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+_DATA = ("/usr/share/zoneinfo", "/usr/share/fonts", "/etc/fonts", "/etc/mime.types", "/etc/localtime")
+_PROCESSORS = "/sys/devices/system/cpu"
 
 
 def main(descriptor: int, parent: int) -> None:
-    confine.die_with(parent)
     confine.give_way()
     confine.limit_process()
-    confine.leave_network()
-    with socket.socket(fileno=descriptor) as line:
-        greeting: Greeting = pickle.loads(_read(line))  # noqa: S301  # from our parent
-        sys.path[:] = greeting.path
+    line = socket.socket(fileno=descriptor)
+    greeting = _greeting(_received(line)[0])
+    namespaced = LINUX and "namespaces" not in greeting.left_out and holds(namespaces.enter)
+    if namespaced:
+        namespaces.enter()
+    confine.die_with(parent)
+    if namespaced:
+        _keep(line)
+        confine.die_with_parent()
+    confine.adopt_orphans()
+    _Server(line, greeting, namespaced=namespaced).serve()
+
+
+def _greeting(body: dict[str, Any]) -> Greeting:
+    user = body.pop("user")
+    return Greeting(**body, user=tuple(user) if user else None)
+
+
+def _keep(line: socket.socket) -> None:
+    """Go on as the first process of the new namespaces; the one outside only waits for it."""
+    server = os.fork()
+    if server:
+        line.close()
+        code = os.waitstatus_to_exitcode(os.waitpid(server, 0)[1])
+        os._exit(code if code >= 0 else 128 - code)
+
+
+class _Server:
+    """Trusted: it never touches what a call works on. Each call is a fork that ends with its answer."""
+
+    def __init__(self, line: socket.socket, greeting: Greeting, *, namespaced: bool) -> None:
+        self._line = line
+        self._memory_mb = greeting.memory_mb
+        self._user = greeting.user
+        self._keeps_reading = greeting.keeps_reading
         for module in greeting.preload:
             importlib.import_module(module)
-        # What was imported stays: a collection after each call need not look at it, which took 39 ms.
+        self._read = _readable()
+        self._layers = layers_that_hold(
+            greeting.folder,
+            self._read,
+            greeting.user,
+            keeps_reading=greeting.keeps_reading,
+            namespaced=namespaced,
+        ).without(tuple(greeting.left_out))
+        confine.hide_memory()
+        # What was imported stays as it is in every fork: a collection need not look at it.
         gc.collect()
         gc.freeze()
-        confine.limit_memory(greeting.memory_mb)
-        _send(line, READY, b"")
-        while frame := _read(line):
-            kind, answer = _answer(frame)
-            del frame
-            _send(line, kind, answer)
-            del answer
-            _give_back_memory()
+        self._ended, woken = os.pipe()
+        os.set_blocking(woken, False)
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        _send(self._line, READY, asdict(self._layers))
+        while True:
+            request, values, descriptors = _request(self._line)
+            process = self._started(request, values, descriptors)
+            for one in descriptors:
+                os.close(one)
+            code = self._wait(process)
+            end_all_others(namespaced=self._layers.namespaces)
+            _send(self._line, ENDED, {"code": code})
+
+    def _started(self, request: Request, values: list[Any], descriptors: list[int]) -> int:
+        if request.path and request.path not in sys.path:
+            sys.path.append(request.path)
+        function = found(request.function)
+        given = arguments(function, values)
+        if request.prepare is not None:
+            with contextlib.suppress(Exception):  # the call will fail of it, and say so
+                found(request.prepare)(given[-1])
+        call = Call(
+            function=function,
+            arguments=given,
+            answers=descriptors[0],
+            files=tuple(descriptors[1:]),
+            request=request,
+            memory_mb=self._memory_mb,
+            layers=self._layers,
+            read=self._read,
+            user=self._user if self._layers.unprivileged else None,
+            keeps_reading=self._keeps_reading,
+        )
+        process = os.fork()
+        if process == 0:
+            run_and_exit(call)
+        return process
+
+    def _wait(self, process: int) -> int:
+        """How the call ended; when the parent goes away or says so meanwhile, everything ends."""
+        while True:
+            ready, _, _ = select.select([self._line.fileno(), self._ended], [], [])
+            if self._line.fileno() in ready:
+                os.kill(process, signal.SIGKILL)
+                _leave()
+            os.read(self._ended, 4_096)
+            reaped, status = os.waitpid(process, os.WNOHANG)
+            if reaped:
+                return os.waitstatus_to_exitcode(status)
 
 
-def _answer(frame: bytes | bytearray) -> tuple[int, bytes | memoryview]:
-    """Run the request; SystemExit is let through, so that who exits has crashed."""
-    try:
-        request: Request = pickle.loads(frame)  # noqa: S301  # from our parent
-        del frame
-        confine.limit_files(request.file_mb)
-        result = request.function(*request.args)
-        return RESULT, _pickled(result, request.output_mb)
-    except MemoryError:
-        return OUT_OF_MEMORY, b""
-    except _TooLarge:
-        return TOO_LARGE, b""
-    except Exception as error:  # noqa: BLE001  # whatever the function raises is its answer
-        return _raised(error)
+def _request(line: socket.socket) -> tuple[Request, list[Any], list[int]]:
+    body, descriptors = _received(line)
+    values = body.pop("arguments")
+    files = iter(descriptors[1:])
+    for value in values:
+        if isinstance(value, dict) and value.keys() == {"descriptor", "path"}:
+            value["descriptor"] = next(files)
+    return Request(**body), values, descriptors
 
 
-def _pickled(result: Any, output_mb: int) -> memoryview:
-    held = _Limited(output_mb * MEGABYTE)
-    pickle.Pickler(held, protocol=5).dump(result)
-    return held.getbuffer()
+def _readable() -> tuple[str, ...]:
+    """What a call may read: the interpreter's libraries, the system's, and data for fonts, zones and OCR.
+
+    Never a folder that is only on the path: the data directory may lie in it.
+    """
+    packages = [
+        entry
+        for entry in sys.path
+        if os.path.basename(entry) in ("site-packages", "dist-packages", "lib-dynload")
+    ]
+    tessdata = os.environ.get("TESSDATA_PREFIX") or os.path.join(sys.prefix, "share", "tessdata")
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    standard = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return readable_folders([*standard, *packages, own, tessdata, *_LIBRARIES, *_DATA, _PROCESSORS])
 
 
-def _raised(error: Exception) -> tuple[int, bytes]:
-    """The error packed, and in words for when it cannot be unpacked."""
-    words = (type(error).__qualname__, str(error)[:4_096])
-    try:
-        packed = pickle.dumps(error)
-    except Exception:  # noqa: BLE001  # whatever an error's own packing raises
-        packed = b""
-    return RAISED, pickle.dumps((packed if len(packed) <= _ERROR_BYTES else b"", *words))
-
-
-def _give_back_memory() -> None:
-    """Return freed memory to the system, so that a large call does not count against the next one."""
-    gc.collect()
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl has not
-        if trim is not None:
-            trim(0)
-
-
-def _read(line: socket.socket) -> bytes | bytearray:
-    """One frame, or nothing when the parent is gone."""
-    header = line.recv(HEADER.size, socket.MSG_WAITALL)
+def _received(line: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """One frame of our parent's; the process ends when the parent is gone."""
+    header, descriptors, _, _ = socket.recv_fds(line, HEADER.size, MOST_FILES + 1)
     if len(header) < HEADER.size:
-        return b""
+        _leave()
     _, length = HEADER.unpack(header)
-    frame = bytearray(length)
-    view, at = memoryview(frame), 0
-    while at < length:
-        count = line.recv_into(view[at:])
-        if count == 0:
-            return b""
-        at += count
-    return frame
+    body = bytearray()
+    while len(body) < length:
+        piece = line.recv(min(length - len(body), 1 << 20))
+        if not piece:
+            _leave()
+        body += piece
+    return json.loads(body), descriptors
 
 
-def _send(line: socket.socket, kind: int, answer: bytes | memoryview) -> None:
-    line.sendall(HEADER.pack(kind, len(answer)))
-    line.sendall(answer)
+def _send(line: socket.socket, kind: int, body: object) -> None:
+    packed = json.dumps(body).encode()
+    try:
+        line.sendall(HEADER.pack(kind, len(packed)) + packed)
+    except OSError:
+        _leave()
 
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+def _leave() -> NoReturn:
+    os._exit(0)

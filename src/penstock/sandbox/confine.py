@@ -1,37 +1,50 @@
-"""What a child gives up before it works: other limits, core dumps, the network, outliving its parent."""
+"""What a child gives up: outliving its parent, core dumps, memory, files, the network, other processes."""
 
 from __future__ import annotations
 
-import ctypes
 import os
-import platform
 import resource
 import signal
 import socket
-import struct
 import sys
 from typing import NoReturn
 
+from penstock.sandbox import landlock, namespaces, seccomp
 from penstock.sandbox.frames import MEGABYTE
+from penstock.sandbox.layers import Layers
+from penstock.sandbox.syscalls import LINUX, prctl
 
 OPEN_FILES = 512
+THREADS = 256
 GIVEN_WAY = 10
 """Steps of niceness: about a tenth of the share of a process that has none."""
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_SECCOMP = 22
-_PR_SET_NO_NEW_PRIVS = 38
-_SECCOMP_MODE_FILTER = 2
-# Per machine: its audit architecture and its numbers of socket() and io_uring_setup().
-_SYSCALLS = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
+_SET_PARENT_DEATH_SIGNAL, _SET_DUMPABLE, _SET_SUBREAPER = 1, 4, 36
 
 
 def die_with(parent: int) -> None:
     """Be killed when the parent dies, even in the middle of native code."""
-    if sys.platform == "linux":
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0)
+    die_with_parent()
     if os.getppid() != parent:  # it died before we asked
         os._exit(1)
+
+
+def die_with_parent() -> None:
+    """The same for a child that cannot see its parent. A change of user undoes it."""
+    if LINUX:
+        prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Be the parent of whatever a call leaves behind."""
+    if LINUX:
+        prctl(_SET_SUBREAPER, 1)
+
+
+def hide_memory() -> None:
+    """Let no other process of this user look into this one."""
+    if LINUX:
+        prctl(_SET_DUMPABLE, 0)
 
 
 def give_way() -> None:
@@ -41,74 +54,74 @@ def give_way() -> None:
 
 def limit_process() -> None:
     """No core dumps, few open files."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
 
 
 def limit_memory(memory_mb: int) -> None:
     """The kernel's own limit, a quarter above the one the parent watches, for what grows too fast.
 
     RLIMIT_DATA counts what is written to; RLIMIT_AS would also count the gigabytes that thread pools and
-    allocators only reserve, and refuse a harmless child.
+    allocators only reserve, and refuse a harmless child. What it was born with is not its own.
     """
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = memory_mb * MEGABYTE * 5 // 4
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    _limit(resource.RLIMIT_DATA, _data_bytes() + memory_mb * MEGABYTE * 5 // 4)
 
 
 def limit_files(file_mb: int) -> None:
-    """The size of any file it writes, from now on; beyond it a write fails with EFBIG."""
-    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    wanted = file_mb * MEGABYTE
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
-    )
+    """The size of any file it writes; beyond it a write fails with EFBIG."""
+    _limit(resource.RLIMIT_FSIZE, file_mb * MEGABYTE)
 
 
-def leave_network() -> None:
-    """Refuse every socket but those within this machine's files.
-
-    The kernel refuses native code too where it can filter; elsewhere Python code at least meets a guard.
-    """
-    if sys.platform == "linux" and platform.machine() in _SYSCALLS:
-        _refuse_sockets(*_SYSCALLS[platform.machine()])
+def enclose(
+    layers: Layers,
+    *,
+    read: tuple[str, ...],
+    folder: str,
+    descriptors: tuple[int, ...],
+    user: tuple[int, int] | None,
+    keeps_reading: bool,
+) -> None:
+    """Close every layer around this process; OSError when one does not close."""
+    if user is not None:
+        namespaces.become(*user, keeps_reading=keeps_reading)
+    if layers.users:
+        namespaces.count_alone()
+        _limit(resource.RLIMIT_NPROC, THREADS)
+    if LINUX:
+        namespaces.drop_capabilities(keeps_reading=keeps_reading and user is not None)
+    hide_memory()
+    die_with_parent()
+    if layers.landlock:
+        landlock.restrict(layers.landlock, read, folder, descriptors)
+    if layers.seccomp:
+        seccomp.refuse_calls(truncate=layers.landlock < 3)
     else:
-        socket.socket.connect = _refused  # type: ignore[method-assign]  # a guard, on purpose
+        socket.socket.connect = _refused  # type: ignore[method-assign]  # a guard for Python code at least
         socket.getaddrinfo = _refused
+
+
+def counts_per_namespace() -> bool:
+    """Since Linux 5.14 the limit of processes counts those of a user namespace, before all of a user's."""
+    major, minor = os.uname().release.split(".")[:2]
+    return (int(major), int("".join(filter(str.isdigit, minor)) or 0)) >= (5, 14)
+
+
+def _limit(kind: int, wanted: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(kind, (most, most))
+
+
+def _data_bytes() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[5]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _refused(*_args: object, **_named: object) -> NoReturn:
     raise PermissionError("the sandbox has no network")
 
 
-def _refuse_sockets(architecture: int, socket_call: int, ring_call: int) -> None:
-    """Install a seccomp filter: EACCES for socket() of a family other than AF_UNIX, and for io_uring."""
-    load, jump_equal, jump_at_least, answer = 0x20, 0x15, 0x35, 0x06
-    allow, refuse = 0x7FFF0000, 0x00050000 | 13
-    steps = (
-        (load, 0, 0, 4),  # the architecture
-        (jump_equal, 1, 0, architecture),
-        (answer, 0, 0, refuse),  # another architecture has other numbers
-        (load, 0, 0, 0),  # the call's number
-        (jump_at_least, 4, 0, 0x40000000),  # the x32 twins of the calls
-        (jump_equal, 3, 0, ring_call),
-        (jump_equal, 0, 3, socket_call),
-        (load, 0, 0, 16),  # socket()'s first argument
-        (jump_equal, 1, 0, socket.AF_UNIX),
-        (answer, 0, 0, refuse),
-        (answer, 0, 0, allow),
-    )
-    program = b"".join(struct.pack("HBBI", *step) for step in steps)
-    held = ctypes.create_string_buffer(program, len(program))
-    header = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(held)))
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1, 0)
-    _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(header))
-
-
-def _prctl(option: int, value: int, pointer: int) -> None:
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(pointer), 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl {option} failed")
+assert sys.platform != "win32"  # the limits above are Unix's

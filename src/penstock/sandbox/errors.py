@@ -14,29 +14,27 @@ class SandboxError(PenstockError):
 class SandboxTimeout(SandboxError):
     """The function ran longer than it may and its process was killed."""
 
-    def __init__(self, function: str, seconds: float) -> None:
+    def __init__(self, seconds: float) -> None:
         super().__init__(
-            f"{function} ran longer than {seconds:g} s and was killed",
-            "Give it more seconds or less to do",
+            f"It took longer than {seconds:g} s and was stopped",
+            "Set PENSTOCK_PARSE_SECONDS higher, or split the file",
         )
-        self.function = function
         self.seconds = seconds
-        self.args = (function, seconds)
+        self.args = (seconds,)
 
 
 class SandboxCrashed(SandboxError):
     """The process ended in the middle of the call, by a signal or by itself."""
 
-    def __init__(self, function: str, exit_code: int, said: str = "") -> None:
+    def __init__(self, exit_code: int, said: str = "") -> None:
         last_words = f": {said}" if said else ""
         super().__init__(
-            f"The process of {function} ended by {_ending(exit_code)}{last_words}",
-            "What it was given broke it; the next call has a new process",
+            f"The process that worked on it ended with {_ending(exit_code)}{last_words}",
+            "Something in the input broke it; the next call has a new process",
         )
-        self.function = function
         self.exit_code = exit_code
         self.said = said
-        self.args = (function, exit_code, said)
+        self.args = (exit_code, said)
 
     @property
     def signal(self) -> int | None:
@@ -47,38 +45,35 @@ class SandboxCrashed(SandboxError):
 class SandboxOutOfMemory(SandboxError):
     """The function wanted more memory than it may have."""
 
-    def __init__(self, function: str, memory_mb: int) -> None:
+    def __init__(self, memory_mb: int) -> None:
         super().__init__(
-            f"{function} needs more than {memory_mb} MB of memory",
-            "Give the sandbox more memory or the function less to do",
+            f"It needs more than {memory_mb:,} MB of memory",
+            "Set PENSTOCK_PARSE_MEMORY_MB higher, or split the file",
         )
-        self.function = function
         self.memory_mb = memory_mb
-        self.args = (function, memory_mb)
+        self.args = (memory_mb,)
 
 
 class SandboxOutputTooLarge(SandboxError):
     """The function's answer is larger than it may be."""
 
-    def __init__(self, function: str, output_mb: int) -> None:
+    def __init__(self, output_mb: int) -> None:
         super().__init__(
-            f"The answer of {function} is larger than {output_mb} MB",
-            "Allow a larger output or ask for less",
+            f"Its result is larger than {output_mb:,} MB",
+            "Set PENSTOCK_PARSE_OUTPUT_MB higher, or split the file",
         )
-        self.function = function
         self.output_mb = output_mb
-        self.args = (function, output_mb)
+        self.args = (output_mb,)
 
 
 class SandboxRaised(SandboxError):
-    """The function raised something that cannot travel between processes; here it is in words."""
+    """The function raised something that is not raised again as itself; here it is in words."""
 
-    def __init__(self, function: str, kind: str, words: str) -> None:
-        super().__init__(f"{function} raised {kind}: {words}", "Correct what the error names")
-        self.function = function
+    def __init__(self, kind: str, words: str) -> None:
+        super().__init__(f"{kind}: {words}" if words else kind, "Correct what the error names")
         self.kind = kind
         self.words = words
-        self.args = (function, kind, words)
+        self.args = (kind, words)
 
 
 class SandboxClosed(SandboxError):

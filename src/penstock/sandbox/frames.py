@@ -1,34 +1,47 @@
-"""What travels between the two processes: pickles, each with its length before it."""
+"""What travels between the processes: frames of JSON, each with its kind and length before it."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-HEADER = struct.Struct("!BQ")
-"""What kind of answer follows and how many bytes it has."""
+HEADER = struct.Struct("!BI")
+"""What kind of frame follows and how many bytes it has."""
 
-READY, RESULT, RAISED, OUT_OF_MEMORY, TOO_LARGE = range(5)
+READY, RESULT, RAISED, OUT_OF_MEMORY, TOO_LARGE, ENDED = range(6)
 
 MEGABYTE = 1_048_576
+MOST_FILES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """The first words to a new child: where its modules are, which to import, how much memory it has."""
+    """The first words to a new child: which modules to import, how much memory a call has."""
 
-    path: tuple[str, ...]
     preload: tuple[str, ...]
     memory_mb: int
+    folder: str
+    user: tuple[int, int] | None
+    """Whom a call becomes, where the worker is root."""
+    keeps_reading: bool
+    """That user cannot read the libraries, so a call keeps the right to read any file Landlock lets it."""
+    left_out: tuple[str, ...] = ()
+    """Layers to do without, as on a kernel that lacks them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call. Any: the function is whoever calls us's own, and mypy checks it at `Sandbox.run`."""
+    """One call, without its arguments, which travel as a JSON list."""
 
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
+    function: str
+    """As `module:name`."""
+    path: str
+    """The folder that holds the function's top-level package."""
+    folder: str
+    """The call's own, empty; it goes with the call."""
+    files: int
+    """How many of the descriptors sent along are files; the first one is for answers."""
+    prepare: str | None
+    """A function the child runs before it forks, with the last argument: it warms caches for later calls."""
     output_mb: int
     file_mb: int

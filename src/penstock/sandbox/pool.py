@@ -5,34 +5,32 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from penstock.observe import get_logger
+from penstock.sandbox.calls import name_of
 from penstock.sandbox.errors import SandboxClosed, SandboxError
-from penstock.sandbox.frames import MEGABYTE, Request
-from penstock.sandbox.memory import held_bytes
+from penstock.sandbox.layers import Layers
 from penstock.sandbox.process import Child
+from penstock.sandbox.request import Outgoing
 from penstock.sandbox.seats import Owner, Seats
 
 log = get_logger(__name__)
 
 T = TypeVar("T")
 
-RUNS_A_CHILD = 500
-"""Then it is replaced: native libraries leak, and a leak must not grow for weeks."""
-_FULL = 0.5
-"""A child that keeps more than this share of its memory after a call is replaced as well."""
 RESERVE_AFTER_SECONDS = 0.3
 RESERVE_FOR_SECONDS = 60.0
 """When one owner has had all children for a moment, one more is started for the others and kept this long."""
 
 
 class Sandbox:
-    """Runs picklable module-level functions in child processes that may be killed at any time.
+    """Runs module-level functions in processes that can reach nothing but their input.
 
-    A child that crashed, hung or outgrew its memory is replaced while nobody waits for it; the call it broke
-    gets a SandboxError, all other calls notice nothing. `processes` calls run at once; while one owner has
-    them all, one more child stands by for the others.
+    Each call is a fork of a warm child that has imported everything: what a hostile file does to its process
+    ends with the call. A child whose call hung or outgrew its memory is replaced while nobody waits for it;
+    the call gets a SandboxError, all other calls notice nothing. `processes` calls run at once; while one
+    owner has them all, one more child stands by for the others.
     """
 
     def __init__(self, processes: int, *, memory_mb: int, preload: Sequence[str] = ()) -> None:
@@ -53,6 +51,11 @@ class Sandbox:
         """The processes that live now."""
         return tuple(child.pid for child in self._children if not child.dead)
 
+    @property
+    def layers(self) -> Layers:
+        """What holds around a call on this machine; known once it has started."""
+        return next((child.layers for child in self._children), Layers())
+
     async def start(self) -> None:
         """Start all children and wait until each has imported what it preloads."""
         self._open = True
@@ -67,25 +70,32 @@ class Sandbox:
         function: Callable[..., T],
         *args: object,
         seconds: float,
-        output_mb: int = 256,
+        output_mb: int = 4,
         file_mb: int = 512,
         owner: Owner = None,
+        prepare: Callable[[Any], object] | None = None,
     ) -> T:
-        """Run `function(*args)` in a child. The clock starts when a child takes it, not while it queues.
+        """Run `function(*args)` in a fresh process. Time spent in the queue does not count.
 
         Owners (tenants) share the children fairly, see `Seats`.
 
-        What the function raises is raised here; a SandboxError says that it did not come to an end.
-        Cancelling kills the child.
+        Arguments and results travel as JSON, by the types the function declares; `InputFile` and `OutputFile`
+        are handed over open. What the function raises is raised here, if it is an error of Python or of a
+        document; a SandboxError says that it did not come to an end. Cancelling kills the call.
+        `prepare` runs with the last argument outside of the call, in the process all calls are forked from.
         """
         if not self._open:
             raise SandboxClosed
+        name_of(function)  # what a child cannot find costs no child
         await self._seats.take(owner)
         child: Child | None = None
         try:
             self._stand_by()
             child = await self._lend()
-            result: T = await child.run(Request(function, args, output_mb, file_mb), seconds)
+            folder = child.folders.for_a_call()
+            copies = child.folders.user is not None
+            call = Outgoing(function, args, folder, output_mb, file_mb, prepare, copies)
+            result: T = await child.run(call, seconds)
             return result
         except SandboxError as error:
             if not self._open:
@@ -132,15 +142,12 @@ class Sandbox:
     def _take_back(self, child: Child | None, owner: Owner) -> None:
         if not self._open:
             return
-        if child is not None and not child.dead and not self._worn(child):
+        if child is not None and not child.dead:
             self._idle.append(child)
             self._seats.give_back(owner)
         else:
             self._let_go(child)
             self._do(self._replace(owner))
-
-    def _worn(self, child: Child) -> bool:
-        return child.runs >= RUNS_A_CHILD or held_bytes(child.pid) > self._memory_mb * MEGABYTE * _FULL
 
     async def _replace(self, owner: Owner) -> None:
         """Start another child, unless there are enough; if it does not start the next call tries again."""

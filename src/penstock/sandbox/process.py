@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import pickle
 import signal
+import socket
 import subprocess
-import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from penstock.sandbox.answers import unpickled
+from penstock.sandbox.calls import answer, error_unpacked, packed
 from penstock.sandbox.errors import (
     SandboxCrashed,
     SandboxError,
@@ -22,23 +21,32 @@ from penstock.sandbox.errors import (
     SandboxRaised,
     SandboxTimeout,
 )
+from penstock.sandbox.folders import Folders
 from penstock.sandbox.frames import (
+    ENDED,
     HEADER,
     MEGABYTE,
     OUT_OF_MEMORY,
+    RAISED,
     READY,
     RESULT,
     TOO_LARGE,
     Greeting,
-    Request,
 )
-from penstock.sandbox.memory import held_bytes
+from penstock.sandbox.layers import Layers
+from penstock.sandbox.memory import held_by_calls, server_below
+from penstock.sandbox.request import Outgoing
 from penstock.sandbox.spawn import spawn
 
 START_SECONDS = 60.0
+END_SECONDS = 10.0
+"""A call that has answered ends within this, or its child is replaced."""
 WATCH_SECONDS = 0.05
-_ON_THE_LOOP = MEGABYTE
-"""Answers larger than this are unpickled in a thread: the loop has heartbeats to send."""
+LEFT_OUT: tuple[str, ...] = ()
+"""Layers to do without: tests set it to be on a kernel that lacks them."""
+_ON_THE_LOOP = MEGABYTE // 4
+"""Answers larger than this are read in a thread: the loop has heartbeats to send."""
+_MOST_ERROR = MEGABYTE
 _LAST_WORDS = 4_096
 _NEAR_THE_LIMIT = 0.75
 """Who dies holding this share of its memory died of it: native code often ignores malloc's answer."""
@@ -52,18 +60,21 @@ _MEMORY_WORDS = (
 
 
 class Child:
-    """One process. Whoever holds it calls `run` once at a time; after an error that is not the function's
-    own it is dead."""
+    """One server of calls. Whoever holds it makes one call at a time; after an error that is not the
+    function's own it is dead."""
 
     def __init__(self, memory_mb: int) -> None:
         self._memory_mb = memory_mb
-        self._folder = tempfile.TemporaryDirectory(prefix="penstock-sandbox-", ignore_cleanup_errors=True)
+        self.folders = Folders()
+        self.layers = Layers()
         self._said = b""
         self._peak = 0
+        self._server = 0
         self._dead = False
-        self.runs = 0
+        self._settled = True
+        """No call is under way."""
         self._loop = asyncio.get_running_loop()
-        self._process, self._line, self._words = spawn(self._folder.name)
+        self._process, self._line, self._words = spawn(self.folders.path)
         self._loop.add_reader(self._words, self._listen)
 
     @property
@@ -75,27 +86,60 @@ class Child:
         return self._dead or self._process.poll() is not None
 
     async def greet(self, preload: Sequence[str]) -> None:
-        """Tell it where its modules are and wait until it has imported them."""
-        greeting = Greeting(tuple(map(os.path.abspath, sys.path)), tuple(preload), self._memory_mb)
-        kind, _ = await self._exchange("its start", greeting, START_SECONDS, MEGABYTE)
-        assert kind == READY
-
-    async def run(self, request: Request, seconds: float) -> Any:
-        """The function's result, or what it raised, or a SandboxError."""
-        name = f"{request.function.__module__}.{request.function.__qualname__}"
-        self.runs += 1
-        kind, frame = await self._exchange(name, request, seconds, request.output_mb * MEGABYTE)
-        if kind == OUT_OF_MEMORY:
-            raise await self._ended(SandboxOutOfMemory(name, self._memory_mb))
-        if kind == TOO_LARGE:
-            raise SandboxOutputTooLarge(name, request.output_mb)
+        """Wait until it has imported its modules and tried which layers hold."""
+        folders = self.folders
+        greeting = Greeting(
+            tuple(preload), self._memory_mb, folders.path, folders.user, folders.keeps_reading, LEFT_OUT
+        )
         try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._send(packed(asdict(greeting)), ())
+                kind, body = await self._frame(self._line, MEGABYTE)
+        except (TimeoutError, OSError, EOFError, ValueError):
+            raise await self._ended(await self._exit_code()) from None
+        assert kind == READY
+        self.layers = answer(_layers, body)
+        self._server = server_below(self.pid) if self.layers.namespaces else self.pid
+
+    async def run(self, call: Outgoing, seconds: float) -> Any:
+        """What the function returned, or what it raised, or a SandboxError."""
+        self._said, self._peak = b"", 0
+        watch = asyncio.create_task(self._watch_memory())
+        try:
+            kind, body = await self._exchange(call, seconds)
             if kind == RESULT:
-                return await _read(frame, request.function.__module__)
-            error, *words = await _read(frame, request.function.__module__)
-        except Exception as refused:
-            raise await self._ended(SandboxRaised(name, "what must not be read", str(refused))) from refused
-        raise _revived(error, request.function.__module__) or SandboxRaised(name, *map(str, words))
+                return await self._read(call.function, body)
+            raise self._error(kind, body, call.output_mb)
+        finally:
+            watch.cancel()
+            if not self._settled:  # cancelled in the middle: what it would answer is nobody's
+                self.kill()
+            await asyncio.to_thread(self.folders.remove, call.folder)
+
+    async def _exchange(self, call: Outgoing, seconds: float) -> tuple[int, bytearray]:
+        """Send the call, receive its answer, and wait until nothing of it is left."""
+        descriptors = await asyncio.to_thread(call.open_files)
+        ours, theirs = socket.socketpair()
+        try:
+            ours.setblocking(False)
+            try:
+                self._settled = False
+                async with asyncio.timeout(seconds):
+                    await self._send(call.packed(), [theirs.fileno(), *descriptors])
+                    theirs.close()
+                    limit = max(call.output_mb * MEGABYTE, _MOST_ERROR)
+                    kind, body = await self._frame(ours, limit)
+            except TimeoutError:
+                raise self._killed(SandboxTimeout(seconds)) from None
+            except (OSError, EOFError):
+                raise await self._broken() from None
+        finally:
+            ours.close()
+            theirs.close()
+            for descriptor in descriptors:
+                os.close(descriptor)
+        await self._settle()
+        return kind, body
 
     def kill(self) -> None:
         """End it and all it started, at once, without waiting."""
@@ -113,67 +157,100 @@ class Child:
             self._loop.remove_reader(self._words)
             os.close(self._words)
             self._line.close()
-            await asyncio.to_thread(self._folder.cleanup)
+            await asyncio.to_thread(self.folders.close)
 
-    async def _exchange(
-        self, name: str, message: object, seconds: float, limit: int
-    ) -> tuple[int, bytearray]:
-        packed = pickle.dumps(message, protocol=5)
-        self._peak = 0
-        watch = asyncio.create_task(self._watch_memory())
-        try:
-            async with asyncio.timeout(seconds):
-                await self._loop.sock_sendall(self._line, HEADER.pack(0, len(packed)))
-                await self._loop.sock_sendall(self._line, packed)
-                del packed
-                kind, length = HEADER.unpack(await self._receive(HEADER.size))
-                if length > limit + MEGABYTE:  # an error may be sent where the output's limit is small
-                    raise await self._ended(SandboxOutputTooLarge(name, limit // MEGABYTE))
-                return kind, await self._receive(length)
-        except TimeoutError:
-            raise await self._ended(SandboxTimeout(name, seconds)) from None
-        except (OSError, EOFError):
-            raise await self._ended(None, name) from None
-        except BaseException:  # cancelled in the middle: what it would answer is nobody's
-            self.kill()
-            raise
-        finally:
-            watch.cancel()
+    async def _send(self, body: bytes, descriptors: Sequence[int]) -> None:
+        header = HEADER.pack(0, len(body))
+        if socket.send_fds(self._line, [header], list(descriptors)) != len(header):
+            raise BrokenPipeError
+        await self._loop.sock_sendall(self._line, body)
 
-    async def _receive(self, length: int) -> bytearray:
-        frame = bytearray(length)
-        view, at = memoryview(frame), 0
-        while at < length:
-            count = await self._loop.sock_recv_into(self._line, view[at:])
-            if count == 0:
+    async def _frame(self, line: socket.socket, limit: int) -> tuple[int, bytearray]:
+        kind, length = HEADER.unpack(await self._receive(line, HEADER.size))
+        if length > limit:
+            raise self._killed(SandboxOutputTooLarge(limit // MEGABYTE))
+        return kind, await self._receive(line, length)
+
+    async def _receive(self, line: socket.socket, length: int) -> bytearray:
+        """As it arrives: a length that is only claimed costs nothing."""
+        frame = bytearray()
+        while len(frame) < length:
+            piece = await self._loop.sock_recv(line, min(length - len(frame), MEGABYTE))
+            if not piece:
                 raise EOFError
-            at += count
+            frame += piece
         return frame
 
-    async def _ended(self, error: SandboxError | None, name: str = "") -> SandboxError:
-        """Kill it, and say how it ended if that is not known yet."""
-        if error is not None:
-            self.kill()
-            return error
-        # It closed the line itself, so it is on its way out; give it a moment to leave its exit code.
+    async def _read(self, function: Callable[..., Any], body: bytearray) -> Any:
         try:
-            code = await asyncio.to_thread(self._process.wait, 1.0)
+            if len(body) <= _ON_THE_LOOP:
+                return answer(function, body)
+            return await asyncio.to_thread(answer, function, body)
+        except ValueError as error:
+            first = str(error).splitlines()[0][:200]
+            raise self._killed(SandboxRaised("an answer that cannot be read", first)) from error
+
+    def _error(self, kind: int, body: bytearray, output_mb: int) -> Exception:
+        if kind == OUT_OF_MEMORY:
+            return SandboxOutOfMemory(self._memory_mb)
+        if kind == TOO_LARGE:
+            return SandboxOutputTooLarge(output_mb)
+        try:
+            assert kind == RAISED
+            error, name, words = error_unpacked(body)
+        except (ValueError, AssertionError):
+            return self._killed(SandboxRaised("an answer that cannot be read", ""))
+        return error or SandboxRaised(name, words)
+
+    async def _settle(self) -> int:
+        """Wait until the call and all it started are gone; its exit code."""
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                kind, body = await self._frame(self._line, MEGABYTE)
+        except (TimeoutError, OSError, EOFError):
+            self.kill()
+            return -signal.SIGKILL
+        assert kind == ENDED
+        self._settled = True
+        return int(answer(_ended, body)["code"])
+
+    async def _broken(self) -> SandboxError:
+        """The line of answers closed without an answer: how did the call end?"""
+        if not self.dead:
+            code = await self._settle()
+            if self._settled:
+                return self._how(code)
+        return await self._ended(await self._exit_code())
+
+    async def _exit_code(self) -> int:
+        """Of the child itself, which is on its way out; it gets a moment to leave one."""
+        try:
+            return await asyncio.to_thread(self._process.wait, 1.0)
         except subprocess.TimeoutExpired:
-            code = -signal.SIGKILL
+            return -signal.SIGKILL
+
+    async def _ended(self, code: int) -> SandboxError:
         self.kill()
+        return self._how(code)
+
+    def _how(self, code: int) -> SandboxError:
         with contextlib.suppress(OSError):
             self._listen()
         said = self._said.decode("utf-8", "replace")
         if self._peak > self._memory_mb * MEGABYTE * _NEAR_THE_LIMIT or any(
             word in said for word in _MEMORY_WORDS
         ):
-            return SandboxOutOfMemory(name, self._memory_mb)
-        return SandboxCrashed(name, code, said.strip().rpartition("\n")[2][:300])
+            return SandboxOutOfMemory(self._memory_mb)
+        return SandboxCrashed(code, said.strip().rpartition("\n")[2][:300])
+
+    def _killed(self, error: SandboxError) -> SandboxError:
+        self.kill()
+        return error
 
     async def _watch_memory(self) -> None:
-        """Kill it when it and what it started hold too much: the kernel's limit is per process."""
+        """Kill it when a call and what it started hold too much: the kernel's limit is per process."""
         while True:
-            self._peak = max(self._peak, held_bytes(self._process.pid))
+            self._peak = max(self._peak, held_by_calls(self._server))
             if self._peak > self._memory_mb * MEGABYTE:
                 self.kill()
                 return
@@ -188,16 +265,11 @@ class Child:
                 self._loop.remove_reader(self._words)
 
 
-async def _read(frame: bytearray, home: str) -> Any:
-    if len(frame) <= _ON_THE_LOOP:
-        return unpickled(frame, home)
-    return await asyncio.to_thread(unpickled, frame, home)
+def _layers() -> Layers:
+    """Declares the type of a child's first answer."""
+    raise NotImplementedError
 
 
-def _revived(packed: bytes, home: str) -> Exception | None:
-    """The function's own error, if it can be had here."""
-    try:
-        error = unpickled(bytearray(packed), home)
-    except Exception:  # noqa: BLE001  # an error's constructor may do anything; then words must do
-        return None
-    return error if isinstance(error, Exception) else None
+def _ended() -> dict[str, int]:
+    """Declares the type of what a child says when a call is gone."""
+    raise NotImplementedError

@@ -8,23 +8,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import penstock
+
 # Everything else stays out, above all the secrets of the process that serves tenants.
-_KEPT_VARIABLES = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "PYTHONPATH",
-    "LD_LIBRARY_PATH",
-    "TESSDATA_PREFIX",
-)
+_KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "TESSDATA_PREFIX")
 _SET_VARIABLES = {
     "HF_HUB_OFFLINE": "1",
     "OMP_NUM_THREADS": "1",  # the pool is the parallelism
     "MALLOC_ARENA_MAX": "2",  # otherwise every thread of a library keeps freed memory of its own
 }
+_START = (
+    "import sys; sys.path += sys.argv[4:]; from penstock.sandbox.child import main; "
+    "main(int(sys.argv[2]), int(sys.argv[3]))"
+)
 
 
 def spawn(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
@@ -35,9 +31,11 @@ def spawn(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
     """
     ours, theirs = socket.socketpair()
     words, mouth = os.pipe()
+    numbers = (str(theirs.fileno()), str(os.getpid()))
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "penstock.sandbox.child", str(theirs.fileno()), str(os.getpid())],
+            # Isolated: neither the working directory nor PYTHON… variables decide what is imported.
+            [sys.executable, "-I", "-c", _START, "penstock.sandbox.child", *numbers, *import_path()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=mouth,
@@ -56,6 +54,15 @@ def spawn(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
     ours.setblocking(False)
     os.set_blocking(words, False)
     return process, ours, words
+
+
+def import_path() -> list[str]:
+    """Where this process finds modules, without the working directory; a child looks there last, so that
+    nothing in these folders takes the place of the standard library."""
+    here = os.getcwd()
+    root = str(Path(penstock.__file__).resolve().parents[1])
+    entries = [os.path.abspath(entry) for entry in sys.path if entry]
+    return [*dict.fromkeys(entry for entry in entries if entry != here), root]
 
 
 def _environment(folder: str) -> dict[str, str]:

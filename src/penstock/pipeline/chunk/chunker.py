@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from penstock.model.document import Chunk, Parsed
+from penstock.model.document import Block, Chunk, Parsed
 from penstock.pipeline.chunk.packing import pack, pack_greedily
 from penstock.pipeline.chunk.plan import ChunkPlan, Strategy
+from penstock.pipeline.chunk.text import HeldText, Text
 from penstock.pipeline.chunk.tokens import TokenCounter, counter
-from penstock.pipeline.chunk.units import HEADING, PARAGRAPH, SENTENCE, Taken, Unit, path_at, take_apart
+from penstock.pipeline.chunk.units import HEADING, PARAGRAPH, SENTENCE, Unit, take_apart
+
+Units: TypeAlias = tuple[Unit, ...]
 
 _STRONGEST: dict[Strategy, int] = {"structure": HEADING + 5, "paragraph": PARAGRAPH, "sentence": SENTENCE}
 _SLACK = 3  # a word costs a token more or less after a line break than after a space
@@ -17,18 +21,22 @@ _SLACK = 3  # a word costs a token more or less after a line break than after a 
 
 def chunk(parsed: Parsed, plan: ChunkPlan) -> tuple[Chunk, ...]:
     """Chunks in order: together they cover the text, none is more than `plan.max_tokens` to the embedder."""
+    return tuple(chunks_of(HeldText(parsed.text), parsed.blocks, plan))
+
+
+def chunks_of(text: Text, blocks: Iterable[Block], plan: ChunkPlan) -> Iterator[Chunk]:
+    """The same one by one, from a text and blocks of which only what is near is held."""
     counts = counter(plan.tokenizer)
     room = plan.max_tokens - plan.overlap - _SLACK
     longest = max(5, room // 3)
-    taken = take_apart(parsed, counts, longest, by_word=plan.strategy == "fixed")
     paths = _Paths(counts, plan.max_tokens // 3)
-    limits = [max(longest, room - paths.cost(path_at(taken, (unit,)))) for unit in taken.units]
+    units = take_apart(text, blocks, counts, longest, by_word=plan.strategy == "fixed")
+    limited = ((unit, max(longest, room - paths.cost(unit.path))) for unit in units)
     if plan.strategy == "fixed":
-        ranges = pack_greedily(taken.units, limits)
+        ranges = pack_greedily(limited)
     else:
-        ranges = pack(taken.units, limits, room // 2, _STRONGEST[plan.strategy])
-    assembly = _Assembly(parsed, plan, counts, taken, paths)
-    return tuple(assembly.chunks(ranges))
+        ranges = pack(limited, room // 2, room, _STRONGEST[plan.strategy])
+    yield from _Assembly(text, plan, counts, paths).chunks(ranges)
 
 
 class _Paths:
@@ -66,39 +74,37 @@ class _Paths:
 
 @dataclass(slots=True)
 class _Assembly:
-    parsed: Parsed
+    text: Text
     plan: ChunkPlan
     counts: TokenCounter
-    taken: Taken
     paths: _Paths
     made: int = 0
 
-    def chunks(self, ranges: Iterator[tuple[int, int]]) -> Iterator[Chunk]:
-        previous = 0
-        for first, last in ranges:
-            yield from self._fitting(previous, first, last)
-            previous = first
+    def chunks(self, ranges: Iterable[Units]) -> Iterator[Chunk]:
+        before: Units = ()
+        for units in ranges:
+            yield from self._fitting(before, units)
+            before = units
 
-    def _fitting(self, previous: int, first: int, last: int) -> Iterator[Chunk]:
-        """The range as one chunk; without overlap or headings, or as two, should it be over the limit."""
-        units = self.taken.units
-        path = self.paths.short(path_at(self.taken, units[first:last]))
-        variants = ((self._overlap_from(previous, first), path), (first, path), (first, ()))
-        for begin, heading_path in dict.fromkeys(variants):
-            made = self._chunk(units[begin:last], heading_path)
+    def _fitting(self, before: Units, units: Units) -> Iterator[Chunk]:
+        """The units as one chunk; without overlap or headings, or as two, should it be over the limit."""
+        path = self.paths.short(units[0].path)
+        variants = ((self._overlap(before, units), path), (0, path), (0, ()))
+        for repeated, heading_path in dict.fromkeys(variants):
+            made = self._chunk(before[len(before) - repeated :] + units, heading_path)
             if made.token_count <= self.plan.max_tokens:
                 self.made += 1
                 yield made
                 return
-        middle = (first + last) // 2
-        assert middle > first, "a unit is never over the limit"
-        yield from self._fitting(previous, first, middle)
-        yield from self._fitting(first, middle, last)
+        middle = len(units) // 2
+        assert middle, "a unit is never over the limit"
+        yield from self._fitting(before, units[:middle])
+        yield from self._fitting(units[:middle], units[middle:])
 
-    def _chunk(self, units: Sequence[Unit], heading_path: tuple[str, ...]) -> Chunk:
+    def _chunk(self, units: Units, heading_path: tuple[str, ...]) -> Chunk:
         start, end = units[0].start, units[-1].end
         pages = [unit.page for unit in units if unit.page is not None]
-        text = self.parsed.text[start:end]
+        text = self.text.slice(start, end)
         bare = Chunk(self.made, text, start, end, 0, heading_path)
         return Chunk(
             ordinal=self.made,
@@ -111,18 +117,17 @@ class _Assembly:
             page_to=max(pages, default=None),
         )
 
-    def _overlap_from(self, previous: int, first: int) -> int:
-        """Where the chunk begins with what it repeats: whole sentences of the same section."""
-        units = self.taken.units
-        begin, repeated = first, 0
-        while begin > previous:
-            before, here = units[begin - 1], units[begin]
-            if here.strength >= HEADING or before.strength >= HEADING or before.section != here.section:
+    def _overlap(self, earlier: Units, units: Units) -> int:
+        """How many units before them a chunk repeats: whole sentences of the same section."""
+        begin, repeated, here = len(earlier), 0, units[0]
+        while begin:
+            before = earlier[begin - 1]
+            if here.strength >= HEADING or before.strength >= HEADING or before.section is not here.section:
                 break
             if before.header is not None or here.header is not None:  # the header row says what rows mean
                 break
             repeated += before.after
             if repeated > self.plan.overlap:
                 break
-            begin -= 1
-        return begin
+            begin, here = begin - 1, before
+        return len(earlier) - begin

@@ -3,110 +3,193 @@
 A boundary is an anchor when no stronger one lies within half a chunk on either side. Strength is structure
 first (headings, paragraphs, sentences), then a digest of the words that follow. So an insertion moves anchors
 only around itself, and everything beyond the next anchor is cut as it was.
+
+Units come one after the other; held are those since the last anchor. Where none comes for `_STRETCH` chunks
+(the same line a million times), what is held is cut as it would have been, without waiting for the next one.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 
 from penstock.pipeline.chunk.units import Unit
 
+_STRETCH = 200
+
 
 def pack(
-    units: Sequence[Unit], limits: Sequence[int], radius: int, strongest: int
-) -> Iterator[tuple[int, int]]:
+    units: Iterable[tuple[Unit, int]], radius: int, room: int, strongest: int
+) -> Iterator[tuple[Unit, ...]]:
     """Ranges of units, each within the least of their limits; `strongest` caps what structure counts."""
-    keys = [min(unit.strength, strongest) << 32 | unit.digest for unit in units]
-    positions = list(accumulate((unit.after for unit in units), initial=0))
-    for first, last in pairwise(_anchors(units, keys, positions, radius)):
-        yield from _split(units, keys, positions, first, last, min(limits[first:last]))
+    packing = _Packing(radius, room * _STRETCH, strongest)
+    for unit, limit in units:
+        yield from packing.add(unit, limit)
+    yield from packing.end()
 
 
-def pack_greedily(units: Sequence[Unit], limits: Sequence[int]) -> Iterator[tuple[int, int]]:
+def pack_greedily(units: Iterable[tuple[Unit, int]]) -> Iterator[tuple[Unit, ...]]:
     """Ranges as full as they get, one after the other: what comes later depends on all that came before."""
-    first, taken = 0, 0
-    for at, unit in enumerate(units):
-        if at > first and taken + unit.after > limits[first]:
-            yield first, at
-            first = at
-        taken = unit.alone if at == first else taken + unit.after
-    if units:
-        yield first, len(units)
+    held: list[Unit] = []
+    taken = most = 0
+    for unit, limit in units:
+        if held and taken + unit.after > most:
+            yield tuple(held)
+            held = []
+        taken, most = (taken + unit.after, most) if held else (unit.alone, limit)
+        held.append(unit)
+    if held:
+        yield tuple(held)
 
 
-def _anchors(units: Sequence[Unit], keys: Sequence[int], positions: Sequence[int], radius: int) -> list[int]:
-    """Start, end, and every unit whose key is the greatest within the radius; of equals the first."""
-    count = len(units)
-    if not count:
-        return []
-    before = _greatest(keys, positions, radius, range(count))
-    after = _greatest(keys, positions, radius, range(count - 1, -1, -1))
-    inner = [
-        at
-        for at in range(1, count)
-        if (before[at] < keys[at] >= after[at] and radius <= positions[at] <= positions[-1] - radius)
-        or units[at].after - units[at].alone > radius  # so much white space would fill a chunk
-    ]
-    return [0, *inner, count]
+@dataclass(slots=True)
+class _Placed:
+    """A unit with its boundary's key and the tokens before it."""
+
+    unit: Unit
+    key: int
+    position: int
+    number: int
 
 
-def _greatest(keys: Sequence[int], positions: Sequence[int], radius: int, order: range) -> list[int]:
-    """For each unit the greatest key among those that come before it in this order, within the radius."""
-    found = [-1] * len(keys)
-    window: deque[int] = deque()
-    for at in order:
-        while window and abs(positions[at] - positions[window[0]]) >= radius:
-            window.popleft()
-        if window:
-            found[at] = keys[window[0]]
-        while window and keys[window[-1]] <= keys[at]:
-            window.pop()
-        window.append(at)
-    return found
+@dataclass(slots=True)
+class _Packing:
+    radius: int
+    stretch: int
+    strongest: int
+    held: deque[_Placed] = field(default_factory=deque)
+    """The units since the last anchor or cut."""
+    window: deque[_Placed] = field(default_factory=deque)
+    """Units within the radius behind, greatest key first."""
+    candidate: _Placed | None = None
+    """A boundary stronger than all before it within the radius; what comes after decides."""
+    certain: list[_Placed] = field(default_factory=list)
+    """Anchors behind the candidate."""
+    position: int = 0
+    count: int = 0
+    limit: int = 0
+    """The least limit of the units since the last anchor."""
+    limits: deque[int] = field(default_factory=deque)
 
+    def add(self, unit: Unit, limit: int) -> Iterator[tuple[Unit, ...]]:
+        key = min(unit.strength, self.strongest) << 32 | unit.digest
+        placed = _Placed(unit, key, self.position, self.count)
+        yield from self._decide(placed)
+        self._watch(placed)
+        self.held.append(placed)
+        self.limits.append(limit)
+        self.count += 1
+        self.position += unit.after
+        if self.position - self.held[0].position > self.stretch:
+            yield from self._cut_ahead()
 
-def _split(
-    units: Sequence[Unit], keys: Sequence[int], positions: Sequence[int], first: int, last: int, limit: int
-) -> Iterator[tuple[int, int]]:
-    """Cut what lies between two anchors into ranges within the limit."""
-    while True:
-        total = units[first].alone + positions[last] - positions[first + 1]
-        if total <= limit or last - first == 1:
-            yield first, last
+    def end(self) -> Iterator[tuple[Unit, ...]]:
+        if self.candidate is not None and self.candidate.position <= self.position - self.radius:
+            yield from self._anchor(self.candidate)
+        for anchor in self.certain:
+            yield from self._anchor(anchor)
+        if self.held:
+            yield from self._split(len(self.held), self.position)
+
+    def _decide(self, placed: _Placed) -> Iterator[tuple[Unit, ...]]:
+        """What the new unit tells about the candidate, and whether it is an anchor or the next candidate."""
+        if self.candidate is not None:
+            far = placed.position - self.candidate.position >= self.radius
+            if far or placed.key > self.candidate.key:
+                anchors = [self.candidate, *self.certain] if far else self.certain
+                self.candidate, self.certain = None, []
+                for anchor in anchors:
+                    yield from self._anchor(anchor)
+        if not placed.number:
             return
-        if total <= 2 * limit:  # two even halves
-            low, high = max(total - limit, limit // 4), min(limit, total - limit // 4)
-        else:
-            low, high = limit // 2, limit
-        cut = _best_cut(units, keys, positions, first, last, low, high, total)
-        yield first, cut
-        first = cut
+        while self.window and placed.position - self.window[0].position >= self.radius:
+            self.window.popleft()
+        before = self.window[0].key if self.window else -1
+        if placed.unit.after - placed.unit.alone > self.radius:  # so much white space would fill a chunk
+            if self.candidate is None:
+                yield from self._anchor(placed)
+            else:
+                self.certain.append(placed)
+        elif before < placed.key and placed.position >= self.radius:
+            self.candidate = placed
+
+    def _watch(self, placed: _Placed) -> None:
+        while self.window and placed.position - self.window[0].position >= self.radius:
+            self.window.popleft()
+        while self.window and self.window[-1].key <= placed.key:
+            self.window.pop()
+        self.window.append(placed)
+
+    def _anchor(self, anchor: _Placed) -> Iterator[tuple[Unit, ...]]:
+        """Put out everything before it."""
+        yield from self._split(anchor.number - self.held[0].number if self.held else 0, anchor.position)
+        self.limit = 0
+
+    def _split(self, last: int, position: int) -> Iterator[tuple[Unit, ...]]:
+        """Cut the first units that are held, up to an anchor, into ranges within the limit."""
+        if not last:
+            return
+        least = min(islice(self.limits, last))
+        limit = min(self.limit, least) if self.limit else least
+        while last:
+            total = self._tokens(position)
+            if total <= limit or last == 1:
+                yield self._put_out(last)
+                return
+            if total <= 2 * limit:  # two even halves
+                low, high = max(total - limit, limit // 4), min(limit, total - limit // 4)
+            else:
+                low, high = limit // 2, limit
+            cut = _best_cut(list(islice(self.held, self._enough(last, high))), low, high, total)
+            yield self._put_out(cut)
+            last -= cut
+
+    def _cut_ahead(self) -> Iterator[tuple[Unit, ...]]:
+        """Cut what no later anchor can change: all but the last two chunks' worth before the next one."""
+        known = [self.candidate, *self.certain][0 if self.candidate is not None else 1 :]
+        position = known[0].position if known and known[0] is not None else self.position
+        least = min(self.limits)
+        self.limit = limit = min(self.limit, least) if self.limit else least
+        while self._tokens(position) > 2 * limit:
+            total = self._tokens(position)
+            near = list(islice(self.held, self._enough(len(self.held), limit)))
+            yield self._put_out(_best_cut(near, limit // 2, limit, total))
+
+    def _tokens(self, position: int) -> int:
+        """Of what is held up to a position."""
+        first = self.held[0]
+        return first.unit.alone + position - first.position - first.unit.after
+
+    def _enough(self, last: int, high: int) -> int:
+        """How many units it takes to look beyond `high` tokens; no more than `last`."""
+        first = self.held[0]
+        for number, placed in enumerate(self.held):
+            if number >= last or placed.position - first.position - first.unit.after > high:
+                return min(last, number + 1)
+        return last
+
+    def _put_out(self, count: int) -> tuple[Unit, ...]:
+        for _ in range(count):
+            self.limits.popleft()
+        return tuple(self.held.popleft().unit for _ in range(count))
 
 
-def _best_cut(
-    units: Sequence[Unit],
-    keys: Sequence[int],
-    positions: Sequence[int],
-    first: int,
-    last: int,
-    low: int,
-    high: int,
-    total: int,
-) -> int:
+def _best_cut(held: list[_Placed], low: int, high: int, total: int) -> int:
     """The strongest boundary after `low` to `high` tokens; if there is none, the last before."""
     best, best_rank = 0, (-1, 0)
-    fallback = first + 1
-    taken = units[first].alone
-    for at in range(first + 1, last):
+    fallback = 1
+    taken = held[0].unit.alone
+    for at in range(1, len(held)):
         if taken > high:
             break
         fallback = at
+        key = held[at].key
         if taken >= low:
-            even = (keys[at] >> 32, -abs(2 * taken - total))
-            rank = even if total <= 2 * high else (keys[at] >> 32, keys[at])
+            even = (key >> 32, -abs(2 * taken - total))
+            rank = even if total <= 2 * high else (key >> 32, key)
             if rank > best_rank:
                 best, best_rank = at, rank
-        taken += units[at].after
+        taken += held[at].unit.after
     return best or fallback

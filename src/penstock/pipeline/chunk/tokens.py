@@ -49,6 +49,15 @@ class TokenCounter:
             fresh = self._learn(words)
             return sum(known[word] if word in known else fresh[word] for word in words)
 
+    def count_word(self, word: str) -> int:
+        """The tokens of one word, without white space, that stands alone."""
+        cost = self._known.get(word)
+        if cost is None:
+            cost = self._known.get(" " + word)  # learned behind another; the space is part of its first token
+        if cost is None or ("<" in word and self._joined is not None and self._joined.search(word)):
+            return self.count(word)
+        return cost
+
     def learn(self, text: str) -> None:
         """Measure every new word of a text in one go, which is faster than sentence by sentence."""
         self._learn(self._words.findall(text))

@@ -1,22 +1,37 @@
-"""Takes a parsed document apart into the units chunks are packed of: sentences, items, rows, lines."""
+"""Takes a document apart into the units chunks are packed of: sentences, items, rows, lines.
+
+Units come one after the other, and only a window of the text is looked at: neither a long document nor a long
+block in it has to fit into memory.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
-from penstock.model.document import Block, Parsed
-from penstock.pipeline.chunk.tokens import TokenCounter
+from penstock.model.document import Block
+from penstock.pipeline.chunk.text import Text
+from penstock.pipeline.chunk.tokens import LONGEST_WORD, SLICE, TokenCounter
+from penstock.pipeline.chunk.windows import cuts, first_visible, last_visible, words
 
 # How much a place invites a cut. A heading of level 1 is HEADING + 5, of level 6 or deeper HEADING.
 WORD, ROW, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4
 
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+(?=[^\sa-z])|[。！？][」』”’）]*\s*|\n[ \t]*\n\s*")  # noqa: RUF001
 _LINE_END = re.compile(r"\n\s*")
-_WORD = re.compile(r"\S+")
 _SLICE = 32
+_LONG = 65_536
+"""A piece of more characters is not read as a whole before it is known to be too long for a unit."""
+_LEARNED = 262_144
+
+
+@dataclass(slots=True)
+class Section:
+    """The headings over some units; the last of several headings in a row is known after the first."""
+
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +44,42 @@ class Unit:
     alone: int
     after: int
     digest: int
-    section: int
+    section: Section
     page: int | None
     header: str | None = None
     """The header row, on every later row of a table."""
 
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A document taken apart; `sections` are the headings over each section."""
-
-    units: tuple[Unit, ...]
-    sections: tuple[tuple[str, ...], ...]
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The headings over it, with the header row when it lies inside a table."""
+        return (*self.section.path, self.header) if self.header else self.section.path
 
 
-def take_apart(parsed: Parsed, counter: TokenCounter, longest: int, *, by_word: bool = False) -> Taken:
+def take_apart(
+    text: Text, blocks: Iterable[Block], counter: TokenCounter, longest: int, *, by_word: bool = False
+) -> Iterator[Unit]:
     """Units of at most `longest` tokens, in order, covering all that is not white space."""
-    counter.learn(parsed.text)
-    units: list[Unit] = []
-    sections: list[tuple[str, ...]] = [()]
+    section = Section()
     above: list[tuple[int, str]] = []
-    cut = _Cutter(parsed.text, counter, longest, by_word)
+    cut = _Cutter(text, counter, longest, by_word)
+    row: list[Unit] = []
     previous_is_heading = False
-    for block in _gapless(parsed):
+    for block in _gapless(text, blocks):
         if block.kind == "heading":
             above = [(level, title) for level, title in above if level < block.level]
-            above.append((block.level, heading_text(parsed.text[block.start : block.end])))
+            above.append((block.level, heading_text(text.slice(block.start, block.end))))
             path = tuple(title for _, title in above if title)
             if previous_is_heading:  # headings in a row open one section
-                sections[-1] = path
+                section.path = path
             else:
-                sections.append(path)
+                section = Section(path)
+            row += cut.units(block, section)
+        else:
+            yield from row
+            row = []
+            yield from cut.units(block, section)
         previous_is_heading = block.kind == "heading"
-        units.extend(cut.units(block, len(sections) - 1))
-    return Taken(tuple(units), tuple(sections))
+    yield from row
 
 
 def heading_text(text: str) -> str:
@@ -70,77 +87,92 @@ def heading_text(text: str) -> str:
     return " ".join(text.strip().strip("#=").split())
 
 
-def _gapless(parsed: Parsed) -> Iterator[Block]:
+def _gapless(text: Text, blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, and a paragraph for any text a parser left outside of them."""
     at = 0
-    for block in parsed.blocks:
-        yield from _left_over(parsed.text, at, block.start)
+    for block in blocks:
+        yield from _left_over(text, at, block.start)
         yield block
         at = max(at, block.end)
-    yield from _left_over(parsed.text, at, len(parsed.text))
+    yield from _left_over(text, at, len(text))
 
 
-def _left_over(text: str, start: int, end: int) -> Iterator[Block]:
-    if start < end and not text[start:end].isspace():
+def _left_over(text: Text, start: int, end: int) -> Iterator[Block]:
+    if start < end and first_visible(text, start, end) < end:
         yield Block("paragraph", start, end)
 
 
 @dataclass(slots=True)
 class _Cutter:
-    text: str
+    text: Text
     counter: TokenCounter
     longest: int
     by_word: bool
     last_end: int = 0
+    learned: int = 0
 
-    def units(self, block: Block, section: int) -> Iterator[Unit]:
+    def units(self, block: Block, section: Section) -> Iterator[Unit]:
         strength = HEADING + 6 - min(6, max(1, block.level)) if block.kind == "heading" else PARAGRAPH
         header: str | None = None
         for start, end, strength_inside in self._pieces(block):
+            self._learn(end)
             yield from self._fitting(start, end, strength or strength_inside, section, block.page, header)
             if block.kind == "table" and header is None:
-                header = " ".join(self.text[start:end].split())
+                header = " ".join(self.text.slice(start, end).split())
             strength = 0
+
+    def _learn(self, end: int) -> None:
+        """Measure the words ahead in one go, which is faster than sentence by sentence."""
+        while self.learned < min(end, self.last_end + _LEARNED):
+            self.counter.learn(self.text.slice(self.learned, self.learned + _LEARNED))
+            self.learned += _LEARNED
 
     def _pieces(self, block: Block) -> Iterator[tuple[int, int, int]]:
         """Start, end and strength of each sentence, item, row or line of a block."""
         pattern = _SENTENCE_END if block.kind in ("paragraph", "heading") else _LINE_END
         inside = ROW if block.kind in ("table", "code") else SENTENCE
         text, at, strength = self.text, block.start, PARAGRAPH
-        for found in pattern.finditer(text, block.start, block.end):
-            if end := self._trimmed(at, found.end()):
-                yield _after_space(text, at, end), end, strength
+        for found_end, lines in cuts(text, pattern, block.start, block.end):
+            if end := last_visible(text, at, found_end):
+                yield first_visible(text, at, end), end, strength
                 strength = inside
-            at = found.end()
-            if pattern is _SENTENCE_END and found.group().count("\n") > 1:
+            at = found_end
+            if pattern is _SENTENCE_END and lines > 1:
                 strength = PARAGRAPH
-        if end := self._trimmed(at, block.end):
-            yield _after_space(text, at, end), end, strength
-
-    def _trimmed(self, start: int, end: int) -> int:
-        """Where the text from start to end ends without its white space; 0 when nothing is left."""
-        return start + len(stripped) if (stripped := self.text[start:end].rstrip()) else 0
+        if end := last_visible(text, at, block.end):
+            yield first_visible(text, at, end), end, strength
 
     def _fitting(
-        self, start: int, end: int, strength: int, section: int, page: int | None, header: str | None
+        self, start: int, end: int, strength: int, section: Section, page: int | None, header: str | None
     ) -> Iterator[Unit]:
         """The piece as a unit, or as several when it is too long for one."""
-        unit = self._unit(start, end, strength, section, page, header)
-        if not self.by_word and unit.alone <= self.longest:
-            self.last_end = end
-            yield unit
-            return
+        if not self.by_word and not self._surely_too_long(start, end):
+            unit = self._unit(start, end, strength, section, page, header)
+            if unit.alone <= self.longest:
+                self.last_end = end
+                yield unit
+                return
         for part_start, part_end in self._groups(start, end):
             yield self._unit(part_start, part_end, strength, section, page, header)
             self.last_end = part_end
             strength = WORD
 
+    def _surely_too_long(self, start: int, end: int) -> bool:
+        if end - start <= _LONG:
+            return False
+        taken = 0
+        for at in range(start, end, SLICE):
+            taken += self.counter.count_after(self.text.slice(at, min(at + SLICE, end)))
+            if taken > 2 * self.longest + SLICE // 64:
+                return True
+        return False
+
     def _unit(
-        self, start: int, end: int, strength: int, section: int, page: int | None, header: str | None
+        self, start: int, end: int, strength: int, section: Section, page: int | None, header: str | None
     ) -> Unit:
-        piece = self.text[start:end]
+        piece = self.text.slice(start, end)
         alone = self.counter.count(piece)
-        after = self.counter.count_after(self.text[self.last_end : end])
+        after = self.counter.count_after(self.text.slice(self.last_end, end))
         digest = crc32(piece.encode("utf-8", "surrogatepass"))
         return Unit(start, end, strength, alone, after, digest, section, page, header)
 
@@ -148,39 +180,43 @@ class _Cutter:
         """Runs of words, ended where a word's digest says so: at the same words after an insertion."""
         first, cost = start, 0
         last = start
-        for found in _WORD.finditer(self.text, start, end):
-            word = found.group()
-            taken = self.counter.count(word)
+        for word_start, word_end, word in words(self.text, start, end):
+            if word_end > self.learned:
+                self._learn(word_end)
+            taken = self._cost(word_start, word_end, word)
             if cost and cost + taken > self.longest:
                 yield first, last
-                first, cost = found.start(), 0
+                first, cost = word_start, 0
             if taken > self.longest:
-                yield from self._slices(found.start(), found.end())
-                first, last, cost = found.end(), found.end(), 0
+                yield from self._slices(word_start, word_end)
+                first, last, cost = word_end, word_end, 0
                 continue
             if not cost:
-                first = found.start()
-            cost, last = cost + taken, found.end()
-            if self.by_word or crc32(word.encode("utf-8", "surrogatepass")) % 16 == 0:
+                first = word_start
+            cost, last = cost + taken, word_end
+            if self.by_word or self._ends_a_group(word_start, word_end, word):
                 yield first, last
                 cost = 0
         if cost:
             yield first, last
+
+    def _cost(self, start: int, end: int, word: str | None) -> int:
+        """The tokens of a word; of an endless one only as many as make it too long."""
+        if word is not None and len(word) <= LONGEST_WORD:
+            return self.counter.count_word(word)
+        taken = 0
+        for at in range(start, end, SLICE):
+            taken += self.counter.count(self.text.slice(at, min(at + SLICE, end)))
+            if taken > self.longest:
+                break
+        return taken
+
+    def _ends_a_group(self, start: int, end: int, word: str | None) -> bool:
+        whole = self.text.slice(start, end) if word is None else word
+        return crc32(whole.encode("utf-8", "surrogatepass")) % 16 == 0
 
     def _slices(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """A word too long for a unit, by characters."""
         size = max(1, min(_SLICE, self.longest // 5))
         for at in range(start, end, size):
             yield at, min(at + size, end)
-
-
-def _after_space(text: str, start: int, end: int) -> int:
-    while start < end and text[start].isspace():
-        start += 1
-    return start
-
-
-def path_at(taken: Taken, units: Sequence[Unit]) -> tuple[str, ...]:
-    """The headings over the first of these units, with the header row when they begin inside a table."""
-    path = taken.sections[units[0].section]
-    return (*path, units[0].header) if units[0].header else path

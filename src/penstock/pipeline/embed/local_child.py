@@ -14,6 +14,7 @@ import numpy.typing as npt
 from penstock.pipeline.embed.local_frames import (
     ANSWER,
     GIVES_WAY,
+    OUT_OF_MEMORY,
     READY,
     REFUSED,
     REQUEST,
@@ -54,6 +55,8 @@ def serve(model: LocalModel, requests: BinaryIO, answers: BinaryIO) -> None:
                 raise ValueError("a text has nothing to embed")
             body = TOKENS.pack(tokens) + (vectors / lengths).astype("<f2").tobytes()
             answers.write(answer(number, VECTORS, body))
+        except MemoryError:
+            answers.write(answer(number, OUT_OF_MEMORY))
         except Exception as error:  # noqa: BLE001  # told to the parent, which raises it; the model stays loaded
             answers.write(answer(number, REFUSED, f"{type(error).__name__}: {error}".encode()))
         answers.flush()

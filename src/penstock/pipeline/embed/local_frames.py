@@ -12,7 +12,7 @@ ANSWER = struct.Struct("<IBI")
 """Id, one of the kinds below, length of what follows."""
 TOKENS = struct.Struct("<I")
 
-READY, VECTORS, REFUSED = 0, 1, 2
+READY, VECTORS, REFUSED, OUT_OF_MEMORY = 0, 1, 2, 3
 
 GIVES_WAY = "gives-way"
 """The argument of a child that works in the background."""

@@ -5,14 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Sequence
 from pathlib import Path
 
-from penstock.errors import EmbedderFailed, EmbedderRefused
+from penstock.errors import EmbedderFailed, EmbedderOutOfMemory, EmbedderRefused
 from penstock.observe import get_logger
-from penstock.pipeline.embed.local_frames import ANSWER, GIVES_WAY, READY, REFUSED, TOKENS, request
+from penstock.pipeline.embed.local_frames import (
+    ANSWER,
+    GIVES_WAY,
+    OUT_OF_MEMORY,
+    READY,
+    REFUSED,
+    TOKENS,
+    request,
+)
 
 log = get_logger(__name__)
 
@@ -44,6 +53,8 @@ class LocalProcess:
         try:
             return await self._exchange(texts)
         except _Died as died:
+            if died.killed:  # twice, and not by us: the kernel does that when memory is short
+                raise EmbedderOutOfMemory(self._model) from died
             raise EmbedderFailed(self._model, str(died)) from died
 
     async def close(self) -> None:
@@ -62,8 +73,13 @@ class LocalProcess:
                 await process.stdin.drain()
                 kind, body = await self._answer(process, self._number)
         except (TimeoutError, OSError, EOFError) as error:
+            child = self._process
             reason = await self._bury(error)
-            raise _Died(reason) from error
+            ended_itself = child is not None and isinstance(error, asyncio.IncompleteReadError)
+            killed = ended_itself and child is not None and child.returncode == -signal.SIGKILL
+            raise _Died(reason, killed=killed) from error
+        if kind == OUT_OF_MEMORY:
+            raise EmbedderOutOfMemory(self._model)
         if kind == REFUSED:
             raise EmbedderRefused(self._model, body.decode(), "Look at the texts of this document")
         (tokens,) = TOKENS.unpack_from(body)
@@ -75,8 +91,8 @@ class LocalProcess:
         self._number, self._head = 0, None
         # fmt: off
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "penstock.pipeline.embed.local_child", *self._arguments, str(os.getpid()),
-            *self._manner,
+            sys.executable, "-P", "-m", "penstock.pipeline.embed.local_child",
+            *self._arguments, str(os.getpid()), *self._manner,
             stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
         )
         # fmt: on
@@ -112,6 +128,10 @@ class LocalProcess:
 
 class _Died(Exception):
     """The child is gone; another may be started."""
+
+    def __init__(self, reason: str, *, killed: bool) -> None:
+        super().__init__(reason)
+        self.killed = killed
 
 
 async def _end(process: Process) -> None:

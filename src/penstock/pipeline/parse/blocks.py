@@ -36,7 +36,7 @@ def assembled(
         if parts:
             parts.append("\n\n")
             length += 2
-        found = _paragraphs(_lines(text)) if plain else structure(text)
+        found = _paragraphs(text) if plain else structure(text)
         blocks += (Block(one.kind, one.start + length, one.end + length, page, one.level) for one in found)
         parts.append(text)
         length += len(text)
@@ -128,16 +128,40 @@ def _list_end(lines: list[Line], at: int) -> int:
     return end
 
 
-def _paragraphs(lines: list[Line]) -> Iterator[Block]:
-    held: list[Line] = []
-    for line in lines:
-        if line[2].strip():
-            held.append(line)
-        elif held:
-            yield _block("paragraph", held)
-            held = []
-    if held:
-        yield _block("paragraph", held)
+class Paragraphs:
+    """Finds paragraphs in plain text that comes in pieces: lines with words, up to a line without."""
+
+    def __init__(self) -> None:
+        self.found = False
+        self._at = 0
+        self._start, self._end = -1, 0
+        self._line_has_words = False
+
+    def add(self, piece: str) -> Iterator[Block]:
+        lines = piece.split("\n")
+        for number, line in enumerate(lines):
+            if number and not self._line_has_words:
+                yield from self.end()
+            if number:
+                self._line_has_words = False
+            if stripped := line.strip():
+                lead = len(line) - len(line.lstrip())
+                if self._start < 0:
+                    self._start = self._at + lead
+                self._end = self._at + lead + len(stripped)
+                self._line_has_words = self.found = True
+            self._at += len(line) + (1 if number < len(lines) - 1 else 0)
+
+    def end(self) -> Iterator[Block]:
+        if self._start >= 0:
+            yield Block("paragraph", self._start, self._end)
+            self._start = -1
+
+
+def _paragraphs(text: str) -> Iterator[Block]:
+    paragraphs = Paragraphs()
+    yield from paragraphs.add(text)
+    yield from paragraphs.end()
 
 
 def _block(kind: BlockKind, lines: list[Line], level: int = 0) -> Block:

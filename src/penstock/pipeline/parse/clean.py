@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -25,9 +26,47 @@ _MADE_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.I)
 
 
 def cleaned(text: str) -> str:
+    return _cleaned(text).strip("\n")
+
+
+def _cleaned(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_TABLE)
     text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates
-    return _GAPS.sub("\n\n", _TRAILING.sub("", text)).strip("\n")
+    return _GAPS.sub("\n\n", _TRAILING.sub("", text))
+
+
+def cleaned_pieces(pieces: Iterable[str]) -> Iterator[str]:
+    """A text that comes in pieces; what comes out, joined, is what `cleaned` makes of it as a whole."""
+    held: list[str] = []
+    first = True
+    for piece in pieces:
+        at = _last_cut(piece)
+        if not at:
+            held.append(piece)
+            continue
+        text = _cleaned("".join((*held, piece[:at])))
+        yield text.lstrip("\n") if first else text
+        held, first = [piece[at:]], False
+    text = _cleaned("".join(held)).rstrip("\n")
+    if text:
+        yield text.lstrip("\n") if first else text
+
+
+def _last_cut(piece: str) -> int:
+    """The last place between two characters that are kept as they are: there a text may be cut."""
+    at = len(piece) - 1
+    while at > 0:
+        if not _stays(piece[at]):
+            at -= 1
+        elif not _stays(piece[at - 1]):
+            at -= 2
+        else:
+            return at
+    return 0
+
+
+def _stays(character: str) -> bool:
+    return not character.isspace() and ord(character) not in _TABLE
 
 
 def cleaned_line(value: str | None, limit: int = 500) -> str | None:

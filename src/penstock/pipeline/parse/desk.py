@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
-import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from penstock.model import Parsed
+from penstock.pipeline.chunk.in_child import chunk_document, load_tokenizer
+from penstock.pipeline.chunk.plan import ChunkPlan
 from penstock.pipeline.parse.docling import KINDS, DoclingParser
 from penstock.pipeline.parse.in_child import kind_of, read_document
 from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.parse.spool import ParsedFiles
 from penstock.sandbox import (
+    InputFile,
+    OutputFile,
     Sandbox,
     SandboxCrashed,
     SandboxOutOfMemory,
@@ -20,9 +27,16 @@ from penstock.sandbox import (
     SandboxRaised,
     SandboxTimeout,
 )
+from penstock.sandbox.frames import MEGABYTE
 from penstock.settings import Settings
 
-PRELOAD = ("penstock.pipeline.parse.readers.shelf", "penstock.pipeline.chunk.chunker")
+PRELOAD = ("penstock.pipeline.parse.readers.shelf", "penstock.pipeline.chunk.in_child")
+FREE_MB = 10
+PARSE_SECONDS_PER_MB = 2.0
+CHUNK_SECONDS_PER_MB = 10.0
+"""What a file gets beyond PENSTOCK_PARSE_SECONDS for each megabyte over the first ten."""
+LARGEST_FILE_MB = 512
+"""The largest file a parser may write for itself."""
 
 ParserName: TypeAlias = Literal["auto", "local", "docling"]
 
@@ -53,7 +67,7 @@ class ParseDesk:
 
     @property
     def sandbox(self) -> Sandbox:
-        """The children, for other work on what they parsed."""
+        """The children, and what encloses them."""
         return self._sandbox
 
     async def parse(
@@ -65,7 +79,24 @@ class ParseDesk:
         by: ParserName = "auto",
         owner: str | None = None,
     ) -> Parsed:
-        """The file's text and structure; raises DocumentRejected with one of the codes of `Reason`.
+        """As `parse_to`, with the whole document in memory."""
+        with tempfile.TemporaryDirectory(prefix="penstock-parsed-") as folder:
+            files = await self.parse_to(
+                Path(folder), path, mime_type=mime_type, filename=filename, by=by, owner=owner
+            )
+            return await asyncio.to_thread(files.whole)
+
+    async def parse_to(
+        self,
+        folder: Path,
+        path: Path,
+        *,
+        mime_type: str,
+        filename: str | None = None,
+        by: ParserName = "auto",
+        owner: str | None = None,
+    ) -> ParsedFiles:
+        """The file's text and structure as files in a folder, or DocumentRejected with a code of `Reason`.
 
         Owners (tenants) share the parsers, so that one with slow files does not keep the others waiting.
         A document goes to Docling only if it asks for that, or if PENSTOCK_DOCLING_AUTO is set. Then
@@ -76,36 +107,78 @@ class ParseDesk:
                 Reason.UNSUPPORTED,
                 "its pipeline asks for Docling, and no service is set; set PENSTOCK_DOCLING_URL",
             )
+        files = ParsedFiles(folder)
         wanted = by == "docling" or (by == "auto" and self._settings.docling_auto)
         if self._docling is not None and wanted:
             kind, warnings = await asyncio.to_thread(kind_of, path, mime_type, filename)
             if kind in KINDS:
                 parsed = await self._docling.parse(path, mime_type=kind, filename=filename)
-                return dataclasses.replace(parsed, warnings=warnings + parsed.warnings)
-        return await self._in_sandbox(path, mime_type, filename, owner)
+                parsed = dataclasses.replace(parsed, warnings=warnings + parsed.warnings)
+                return await asyncio.to_thread(files.keep, parsed, self._most_bytes)
+        return await self._in_sandbox(files, path, mime_type, filename, owner)
+
+    def _seconds_for(self, path: Path, per_mb: float) -> float:
+        """The time a file may take: the setting, and more for a large one."""
+        size_mb = path.stat().st_size / MEGABYTE
+        return self._settings.parse_seconds + per_mb * max(0.0, size_mb - FREE_MB)
+
+    async def chunk(self, files: ParsedFiles, plan: ChunkPlan, *, owner: str | None = None) -> int:
+        """Cut the document into chunks, written to `files.chunks` in batches; how many they are."""
+        assert files.head is not None
+        seconds = await asyncio.to_thread(self._seconds_for, files.text, CHUNK_SECONDS_PER_MB)
+        with self._named_reasons("chunking", seconds):
+            return await self._sandbox.run(
+                chunk_document,
+                InputFile(files.text, by_name=False),
+                InputFile(files.blocks, by_name=False),
+                OutputFile(files.chunks),
+                files.head.characters,
+                plan,
+                seconds=seconds,
+                file_mb=max(LARGEST_FILE_MB, 8 * self._settings.parse_output_mb),
+                prepare=load_tokenizer,
+                owner=owner,
+            )
+
+    @property
+    def _most_bytes(self) -> int:
+        return self._settings.parse_output_mb * MEGABYTE
 
     async def _in_sandbox(
-        self, path: Path, mime_type: str, filename: str | None, owner: str | None
-    ) -> Parsed:
+        self, files: ParsedFiles, path: Path, mime_type: str, filename: str | None, owner: str | None
+    ) -> ParsedFiles:
         limits = self._settings
-        try:
-            return await self._sandbox.run(
+        seconds = await asyncio.to_thread(self._seconds_for, path, PARSE_SECONDS_PER_MB)
+        with self._named_reasons("parsing", seconds):
+            head = await self._sandbox.run(
                 read_document,
-                os.path.abspath(path),  # noqa: ASYNC240  # no file is touched
+                InputFile(path),
+                OutputFile(files.text),
+                OutputFile(files.blocks),
+                OutputFile(files.attachments),
                 mime_type,
                 filename,
                 limits.ocr_language,
-                seconds=limits.parse_seconds,
-                output_mb=limits.parse_output_mb,
+                self._most_bytes,
+                seconds=seconds,
+                file_mb=max(LARGEST_FILE_MB, limits.parse_output_mb),
                 owner=owner,
             )
+            return dataclasses.replace(files, head=head)
+
+    @contextlib.contextmanager
+    def _named_reasons(self, step: str, seconds: float) -> Iterator[None]:
+        """Give what the sandbox raises one of the reasons, with the setting that helps."""
+        limits = self._settings
+        try:
+            yield
         except SandboxTimeout as error:
-            raise rejected(Reason.TIMEOUT, f"parsing takes longer than {limits.parse_seconds:g} s") from error
+            raise rejected(Reason.TIMEOUT, f"{step} takes longer than {seconds:g} s") from error
         except SandboxOutOfMemory as error:
-            raise rejected(Reason.OOM, f"parsing needs more than {limits.parse_memory_mb} MB") from error
+            raise rejected(Reason.OOM, f"{step} needs more than {limits.parse_memory_mb:,} MB") from error
         except SandboxOutputTooLarge as error:
             raise rejected(
-                Reason.OUTPUT_TOO_LARGE, f"its text is larger than {limits.parse_output_mb} MB"
+                Reason.OUTPUT_TOO_LARGE, f"its text is larger than {limits.parse_output_mb:,} MB"
             ) from error
         except (SandboxCrashed, SandboxRaised) as error:
-            raise rejected(Reason.CRASH, f"the file breaks the parser: {error.message}") from error
+            raise rejected(Reason.CRASH, f"the file breaks {step}: {error.message}") from error

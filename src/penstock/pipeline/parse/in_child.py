@@ -6,30 +6,50 @@ import dataclasses
 from pathlib import Path
 
 from penstock.errors import DocumentRejected
-from penstock.model import Parsed, media
-from penstock.pipeline.parse.protocol import Paper
+from penstock.model import media
+from penstock.pipeline.parse.protocol import Paper, StreamingReader
 from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.parse.spool import ParsedHead, ParsedWriter
+from penstock.sandbox import GivenFile, OutputTooLarge
 
 
-def read_document(path: str, mime_type: str, filename: str | None, ocr_language: str) -> Parsed:
-    """Read the file; raises DocumentRejected with one of the fixed reasons."""
+def read_document(
+    document: GivenFile,
+    text: GivenFile,
+    blocks: GivenFile,
+    attachments: GivenFile,
+    mime_type: str,
+    filename: str | None,
+    ocr_language: str,
+    output_bytes: int,
+) -> ParsedHead:
+    """Read the file into the three others; raises DocumentRejected with one of the fixed reasons."""
     # Here and not above: the parent imports this module to name the function, and must stay small.
     from penstock.pipeline.parse.readers.shelf import READER_OF
 
-    file = Path(path)
+    file = Path(document.path)
     kind, warnings = kind_of(file, mime_type, filename)
+    out = ParsedWriter(text.descriptor, blocks.descriptor, attachments.descriptor, output_bytes)
+    paper = Paper(file, kind, filename or "document", ocr_language)
+    reader = READER_OF[kind]
     try:
-        parsed = READER_OF[kind].read(Paper(file, kind, filename, ocr_language))
-    except (DocumentRejected, MemoryError, OSError):
+        if isinstance(reader, StreamingReader):
+            head = reader.read_into(paper, out)
+        else:
+            parsed = reader.read(paper)
+            if not parsed.text.strip():
+                raise rejected(Reason.EMPTY, "there are no words in the file")
+            head = out.add(parsed)
+    except (DocumentRejected, MemoryError, OSError, OutputTooLarge):
         raise  # OSError: the file is not there or cannot be read, which is not its fault
     except Exception as error:
         # A library stumbled over what is in the file; it would again.
         raise rejected(
             Reason.CRASH, f"the reader of {kind} fails: {type(error).__name__}: {error}"
         ) from error
-    if not parsed.text.strip():
+    if not head.characters:
         raise rejected(Reason.EMPTY, "there are no words in the file")
-    return dataclasses.replace(parsed, warnings=warnings + parsed.warnings)
+    return dataclasses.replace(head, warnings=warnings + head.warnings)
 
 
 def kind_of(path: Path, mime_type: str, filename: str | None) -> tuple[str, tuple[str, ...]]:

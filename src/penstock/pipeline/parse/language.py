@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from penstock.pipeline.chunk.text import Text
+
 _SMALL_WORDS = {
     "en": "the of and to in is that for it was with as on be by this are from at which have not or",
     "de": "der die und das den von zu mit ist des im nicht ein eine auf für sich dem auch als wird es",
@@ -24,12 +26,15 @@ _CLEARLY = 1.3
 """How much more the best must have than the second: related languages share small words."""
 
 
-def guess(text: str) -> str | None:
-    """One of en, de, fr, es, it, pt, nl, or None."""
+def sample(text: Text) -> str:
+    """What a guess is made by: the beginning and the middle."""
     middle = max(0, len(text) // 2 - _SAMPLE // 2)
-    words = Counter(
-        word.lower() for word in _WORD.findall(text[:_SAMPLE] + " " + text[middle : middle + _SAMPLE])
-    )
+    return text.slice(0, _SAMPLE) + " " + text.slice(middle, middle + _SAMPLE)
+
+
+def guess(sampled: str) -> str | None:
+    """One of en, de, fr, es, it, pt, nl, or None."""
+    words = Counter(word.lower() for word in _WORD.findall(sampled))
     total = sum(words.values())
     scores = sorted(
         ((sum(words[word] for word in small), language) for language, small in _WORDS_OF.items()),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from penstock.model import Parsed
+from penstock.pipeline.parse.spool import ParsedHead, ParsedWriter
 
 
 class Parser(Protocol):
@@ -37,3 +38,11 @@ class Reader(Protocol):
 
     def read(self, paper: Paper) -> Parsed:
         """The whole text with its structure; an empty text is for the caller to refuse."""
+
+
+@runtime_checkable
+class StreamingReader(Protocol):
+    """A reader that never holds the whole text."""
+
+    def read_into(self, paper: Paper, out: ParsedWriter) -> ParsedHead:
+        """Write the text and its blocks as they come; no characters when there are no words."""

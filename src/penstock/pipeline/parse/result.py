@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from penstock.model import Attachment, Block, Parsed
+from penstock.pipeline.chunk.text import HeldText
 from penstock.pipeline.parse import language
 from penstock.pipeline.parse.blocks import assembled
 from penstock.pipeline.parse.clean import cleaned_line, moment
@@ -73,7 +74,7 @@ def parsed(
         author=about.author,
         created_at=about.created_at,
         modified_at=about.modified_at,
-        language=about.language or language.guess(text),
+        language=about.language or language.guess(language.sample(HeldText(text))),
         metadata=dict(about.metadata),
         attachments=attachments,
         warnings=warnings,

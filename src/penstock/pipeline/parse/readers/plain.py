@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Iterator
+from pathlib import Path
+
 from penstock.model import Parsed, media
+from penstock.pipeline.parse import language
+from penstock.pipeline.parse.blocks import Paragraphs
+from penstock.pipeline.parse.clean import cleaned_pieces
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.result import parsed
+from penstock.pipeline.parse.spool import ParsedHead, ParsedWriter
+
+_PIECE = 1 << 20
 
 
 class PlainReader:
@@ -12,8 +22,53 @@ class PlainReader:
 
     def read(self, paper: Paper) -> Parsed:
         text, encoding = decoded(paper.path.read_bytes())
-        warnings = () if encoding != "cp1252" else ("the encoding is a guess: Windows-1252",)
-        return parsed([(None, text)], parser="text", plain=True, warnings=warnings)
+        return parsed([(None, text)], parser="text", plain=True, warnings=_warnings(encoding))
+
+    def read_into(self, paper: Paper, out: ParsedWriter) -> ParsedHead:
+        """The same as `read`, piece by piece."""
+        encoding = _encoding(paper.path)
+        paragraphs = Paragraphs()
+        pieces = cleaned_pieces(_decoded_pieces(paper.path, encoding))
+        for piece in pieces:
+            out.add_text(piece)
+            for block in paragraphs.add(piece):
+                out.add_block(block)
+        for block in paragraphs.end():
+            out.add_block(block)
+        if not paragraphs.found:
+            out.characters = 0
+        sample = language.sample(out.written())
+        about = Parsed("", (), "text", language=language.guess(sample), warnings=_warnings(encoding))
+        return out.head(about)
+
+
+def _warnings(encoding: str) -> tuple[str, ...]:
+    return () if encoding != "cp1252" else ("the encoding is a guess: Windows-1252",)
+
+
+def _encoding(path: Path) -> str:
+    """As `decoded` decides, without holding the file."""
+    with path.open("rb") as file:
+        found = media.text_encoding(file.read(media.HEAD_BYTES))
+        if found is not None:
+            return found
+        file.seek(0)
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            while data := file.read(_PIECE):
+                decoder.decode(data)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8"
+
+
+def _decoded_pieces(path: Path, encoding: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    with path.open("rb") as file:
+        while data := file.read(_PIECE):
+            yield decoder.decode(data)
+    yield decoder.decode(b"", final=True)
 
 
 def decoded(data: bytes) -> tuple[str, str]:

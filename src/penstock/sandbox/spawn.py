@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import penstock
-
 # Everything else stays out, above all the secrets of the process that serves tenants.
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "TESSDATA_PREFIX")
 _SET_VARIABLES = {
@@ -60,7 +58,7 @@ def import_path() -> list[str]:
     """Where this process finds modules, without the working directory; a child looks there last, so that
     nothing in these folders takes the place of the standard library."""
     here = os.getcwd()
-    root = str(Path(penstock.__file__).resolve().parents[1])
+    root = str(Path(__file__).resolve().parents[2])
     entries = [os.path.abspath(entry) for entry in sys.path if entry]
     return [*dict.fromkeys(entry for entry in entries if entry != here), root]
 

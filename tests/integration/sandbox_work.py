@@ -99,7 +99,7 @@ def start_a_child() -> None:
 
 
 def speak(megabytes: int) -> str:
-    return "x" * (megabytes * 1_048_576 - 2)
+    return "x" * (megabytes * 1_048_576)
 
 
 def chatter(kilobytes: int) -> str:

@@ -21,8 +21,8 @@ SHOWN = (
 DOCUMENT = (
     "document_id project_id project status reason_code error_message title filename path mime_type"
     " size_bytes content_sha256 external_id source_id parent_document_id author language document_created_at"
-    " document_modified_at page_count parser warnings metadata pipeline_config searchable chunk_count"
-    " token_count created_at updated_at indexed_at"
+    " document_modified_at page_count parser warnings metadata pipeline_config searchable fallback_embedder"
+    " chunk_count token_count created_at updated_at indexed_at"
 )
 TENANT = (
     "tenant_id slug name status max_upload_bytes requests_per_minute monthly_token_budget webhook_url"

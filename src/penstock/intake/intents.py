@@ -11,7 +11,7 @@ from time import monotonic, time
 from uuid import UUID
 
 from penstock.db.tenancy import TenantPool
-from penstock.model import TenantId, uuid7
+from penstock.model import TenantId
 
 LARGEST_BATCH = 64
 FRESH_SECONDS = 600.0
@@ -82,11 +82,10 @@ class Intents:
 
     async def _record(self, tenant_id: TenantId, spare: _Spare) -> None:
         recorded = (monotonic(), time())
-        fresh = [Intent(uuid7(), recorded) for _ in range(spare.batch)]
         async with self._tenants.transaction(tenant_id) as conn:
-            await conn.execute("select files.record_intents($1)", [each.file_id for each in fresh])
+            made = await conn.fetchval("select files.make_intents($1)", spare.batch)
         spare.batch = min(spare.batch * 2, LARGEST_BATCH)
-        spare.intents += fresh
+        spare.intents += [Intent(file_id, recorded) for file_id in made]
 
     def _spare_of(self, tenant_id: TenantId) -> _Spare:
         spare = self._spare.setdefault(tenant_id, _Spare())

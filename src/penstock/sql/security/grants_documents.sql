@@ -30,7 +30,7 @@ declare
     'ingest.retry_document', 'ingest.retry_documents', 'ingest.reindex_document', 'ingest.delete_document',
     'ingest.start_reindex',
     'ingest.put_webhook_source', 'ingest.note_webhook', 'vault.put_secret', 'vault.get_secret', 'vault.drop_secret',
-    'files.record_intents', 'keeping.find_key', 'keeping.find_tenant'];
+    'files.make_intents', 'keeping.find_key', 'keeping.find_tenant'];
   v_works text[] := array[
     'ingest.begin_run', 'ingest.start_embedding', 'ingest.finish_run', 'ingest.fail_run', 'ingest.skip_run',
     'ingest.note_wait', 'ingest.delivery_of', 'ingest.delete_batch', 'ingest.note_outage', 'ingest.end_outage',
@@ -48,7 +48,7 @@ begin
   for v_role, v_names in
     values
       ('penstock_api', v_reads || v_writes),
-      ('worker_service_user', v_reads || v_works || array['ingest.take_in', 'files.record_intents', 'keeping.find_tenant']),
+      ('worker_service_user', v_reads || v_works || array['ingest.take_in', 'files.make_intents', 'keeping.find_tenant']),
       ('service_role', v_reads || v_writes || v_operates)
   loop
     for v_function in

@@ -33,6 +33,7 @@ begin
     document_modified_at = null, reason_code = null, error_message = null, parser = null, page_count = null,
     warnings = '{}', metadata = '{}', pipeline_config = null, staged_pipeline = null, indexed_pipeline = null,
     content_sha256 = sha256(convert_to(d.document_id::text, 'utf8')), indexed_sha256 = null,
+    fallback_embedder = null,
     mime_type = 'application/octet-stream', size_bytes = 0
   where d.tenant_id = _tenant_id;
   update files.file f set

@@ -213,7 +213,7 @@ class Closer:
 
 
 def _message(lease: Lease, failure: Failure) -> str:
-    """What a log may keep: an error of a tenant's task may quote what the tenant wrote, and a log outlives it."""
+    """What a log may keep: the error of a tenant's task may quote the tenant, and a log outlives it."""
     if lease.tenant_id is not None:
         return f"penstock task show {lease.task_id} has the message"
     return failure.message.partition("\n")[0]  # what follows in a database's error is data

@@ -39,8 +39,8 @@ PROJECT = (
     " created_at documents left_behind"
 )
 HIT = (
-    "kind score vector_score vector_rank text_score text_rank model document_id client_id project_id"
-    " source_id chunk_id ordinal title filename path mime_type author language document_created_at"
+    "kind score vector_score vector_rank text_score text_rank coverage relevance model document_id client_id"
+    " project_id source_id chunk_id ordinal title filename path mime_type author language document_created_at"
     " document_modified_at heading_path page_from page_to text snippet"
 )
 ESTIMATE = "documents chunks tokens cached_chunks cached_tokens model"
@@ -189,7 +189,7 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     assert set(page["documents"][0]) == keys(DOCUMENT)
     assert set(mill("document", "show", document_id, "--json").json) == keys(DOCUMENT)
     found = mill("search", "gate", "--json").json
-    assert set(found) == keys("hits took_ms models model")
+    assert set(found) == keys("hits took_ms models model no_good_match degraded unavailable")
     assert set(found["hits"][0]) == keys(HIT)
     assert set(found["hits"][0]["snippet"]) == keys("text marks html")
     got = mill("document", "get", document_id, "-o", "copy", "--json").json

@@ -65,7 +65,7 @@ async def test_a_document_that_fails_for_good_counts_as_failed_and_is_logged_and
     logged = [json.loads(line) for line in log_lines.getvalue().splitlines()]
     (failed,) = [line for line in logged if line["event"] == "document_failed"]
     assert (failed["document_id"], failed["code"]) == (str(bad.document_id), "empty")
-    assert "no text" in failed["message"]
+    assert failed["message"] in why.waits_for[0].explanation
 
 
 async def test_documents_are_retried_by_their_reason_and_the_dead_letter_ends_with_success(

@@ -43,7 +43,7 @@ def command(host: Host = None, port: Port = None, as_json: output.AsJson = False
 
 async def _serve(settings: Settings, host: str, port: int, *, as_json: bool) -> None:
     product = Product(settings)
-    with reaching():
+    with reaching(settings.database_url):
         await product.open()
     try:
         with _taken(host, port) as listening:

@@ -48,7 +48,7 @@ async def _measure(tasks: int) -> dict[str, object]:
     async def nothing(payload: dict[str, Any]) -> None:
         return None
 
-    with reaching():
+    with reaching(app.settings.database_url):
         await app.open()
     try:
         begun = perf_counter()

@@ -75,6 +75,6 @@ def unreachable(settings: Settings, error: DatabaseUnreachable) -> DatabaseUnrea
     address = urlsplit(settings.database_url)
     place = address.netloc.rpartition("@")[2] + address.path  # without login and password
     return DatabaseUnreachable(
-        f"{error.reason} ({place}, from PENSTOCK_DATABASE_URL)",
+        f"{error.reason.removeprefix(f'{place}: ')} ({place}, from PENSTOCK_DATABASE_URL)",
         "Start that server or correct PENSTOCK_DATABASE_URL; without it penstock up starts its own Postgres",
     )

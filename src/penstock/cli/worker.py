@@ -96,9 +96,9 @@ async def _work(
     found: Penstock | Product, queues: Mapping[str, int] | None, concurrency: int | None, until_empty: bool
 ) -> int:
     telling = asyncio.create_task(tell_alive())
-    with reaching():
-        await found.__aenter__()
     app = _app(found)
+    with reaching(app.settings.database_url):
+        await found.__aenter__()
     if not isinstance(found, Penstock) and queues is None:
         queues = found.queues if concurrency is None else {**found.queues, INGEST: concurrency}
     try:

@@ -105,6 +105,7 @@ class _Server:
         if request.prepare is not None:
             with contextlib.suppress(Exception):  # the call will fail of it, and say so
                 found(request.prepare)(given[-1])
+            gc.freeze()
         call = Call(
             function=function,
             arguments=given,

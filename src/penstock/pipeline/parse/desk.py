@@ -14,7 +14,7 @@ from penstock.model import Parsed
 from penstock.pipeline.chunk.in_child import chunk_document, load_tokenizer
 from penstock.pipeline.chunk.plan import ChunkPlan
 from penstock.pipeline.parse.docling import KINDS, DoclingParser
-from penstock.pipeline.parse.in_child import kind_of, read_document
+from penstock.pipeline.parse.in_child import kind_of, load_reader, read_document
 from penstock.pipeline.parse.reasons import Reason, rejected
 from penstock.pipeline.parse.spool import ParsedFiles
 from penstock.sandbox import (
@@ -30,7 +30,7 @@ from penstock.sandbox import (
 from penstock.sandbox.frames import MEGABYTE
 from penstock.settings import Settings
 
-PRELOAD = ("penstock.pipeline.parse.readers.shelf", "penstock.pipeline.chunk.in_child")
+PRELOAD = ("penstock.pipeline.parse.in_child", "penstock.pipeline.chunk.in_child")
 FREE_MB = 10
 PARSE_SECONDS_PER_MB = 2.0
 CHUNK_SECONDS_PER_MB = 10.0
@@ -156,12 +156,13 @@ class ParseDesk:
                 OutputFile(files.text),
                 OutputFile(files.blocks),
                 OutputFile(files.attachments),
-                mime_type,
                 filename,
                 limits.ocr_language,
                 self._most_bytes,
+                mime_type,
                 seconds=seconds,
                 file_mb=max(LARGEST_FILE_MB, limits.parse_output_mb),
+                prepare=load_reader,
                 owner=owner,
             )
             return dataclasses.replace(files, head=head)

@@ -8,9 +8,16 @@ from pathlib import Path
 from penstock.errors import DocumentRejected
 from penstock.model import media
 from penstock.pipeline.parse.protocol import Paper, StreamingReader
+from penstock.pipeline.parse.readers.by_kind import MODULES, reader_of
 from penstock.pipeline.parse.reasons import Reason, rejected
 from penstock.pipeline.parse.spool import ParsedHead, ParsedWriter
 from penstock.sandbox import GivenFile, OutputTooLarge
+
+
+def load_reader(mime_type: str) -> None:
+    """Import the reader of a kind where calls are forked from: the next file of the kind finds it loaded."""
+    if mime_type in MODULES:
+        reader_of(mime_type)
 
 
 def read_document(
@@ -18,20 +25,17 @@ def read_document(
     text: GivenFile,
     blocks: GivenFile,
     attachments: GivenFile,
-    mime_type: str,
     filename: str | None,
     ocr_language: str,
     output_bytes: int,
+    mime_type: str,
 ) -> ParsedHead:
     """Read the file into the three others; raises DocumentRejected with one of the fixed reasons."""
-    # Here and not above: the parent imports this module to name the function, and must stay small.
-    from penstock.pipeline.parse.readers.shelf import READER_OF
-
     file = Path(document.path)
     kind, warnings = kind_of(file, mime_type, filename)
     out = ParsedWriter(text.descriptor, blocks.descriptor, attachments.descriptor, output_bytes)
     paper = Paper(file, kind, filename or "document", ocr_language)
-    reader = READER_OF[kind]
+    reader = reader_of(kind)
     try:
         if isinstance(reader, StreamingReader):
             head = reader.read_into(paper, out)

@@ -31,10 +31,7 @@ class Paper:
 
 
 class Reader(Protocol):
-    """Reads the kinds it names, synchronously: it has a process of its own."""
-
-    @property
-    def kinds(self) -> frozenset[str]: ...
+    """Reads a kind of file, synchronously: it has a process of its own."""
 
     def read(self, paper: Paper) -> Parsed:
         """The whole text with its structure; an empty text is for the caller to refuse."""

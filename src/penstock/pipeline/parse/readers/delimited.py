@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from penstock.model import Parsed, media
+from penstock.model import Parsed
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.readers.plain import decoded
 from penstock.pipeline.parse.reasons import Reason, rejected
@@ -17,8 +17,6 @@ _SAMPLE = 65_536
 
 
 class DelimitedReader:
-    kinds = frozenset({media.CSV})
-
     def read(self, paper: Paper) -> Parsed:
         text, _ = decoded(paper.path.read_bytes())
         csv.field_size_limit(16 << 20)
@@ -42,3 +40,6 @@ def _delimiter(text: str) -> str:
         if score > most:
             best, most = delimiter, score
     return best
+
+
+READER = DelimitedReader()

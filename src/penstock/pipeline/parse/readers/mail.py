@@ -18,8 +18,6 @@ MOST_NESTED = 10
 
 
 class MailReader:
-    kinds = frozenset({media.EML})
-
     def read(self, paper: Paper) -> Parsed:
         try:
             with paper.path.open("rb") as file:
@@ -113,3 +111,6 @@ def _check_nesting(mail: Message) -> None:
         payload = part.get_payload()
         if isinstance(payload, list):
             waiting += [(inner, depth + 1) for inner in payload if isinstance(inner, Message)]
+
+
+READER = MailReader()

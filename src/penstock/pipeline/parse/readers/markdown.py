@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from penstock.model import Parsed, media
+from penstock.model import Parsed
 from penstock.pipeline.parse.clean import cleaned_line, moment
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.readers.plain import decoded
@@ -16,8 +16,6 @@ _COMMENT = re.compile(r"<!--.*?-->", re.S)
 
 
 class MarkdownReader:
-    kinds = frozenset({media.MARKDOWN})
-
     def read(self, paper: Paper) -> Parsed:
         text, _ = decoded(paper.path.read_bytes())
         fields: dict[str, str] = {}
@@ -35,3 +33,6 @@ class MarkdownReader:
             ),
         )
         return parsed([(None, _COMMENT.sub("", text))], parser="markdown", about=about)
+
+
+READER = MarkdownReader()

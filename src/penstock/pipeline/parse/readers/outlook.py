@@ -26,8 +26,6 @@ _XBERG_HEAD = re.compile(r"\A(?:\*\*\w+\*\*: .*\n+)+")
 
 
 class OutlookReader:
-    kinds = frozenset({media.MSG})
-
     def read(self, paper: Paper) -> Parsed:
         try:
             file = CompoundFile(paper.path.read_bytes())
@@ -120,3 +118,6 @@ def _attachments(file: CompoundFile) -> list[Attachment]:
             title = cleaned_line(inner.text(_SUBJECT), 120) or f"message-{number}"
             found.append(Attachment(f"{title}.txt", f"{title}\n\n{inner.body()}".encode(), media.TEXT))
     return found
+
+
+READER = OutlookReader()

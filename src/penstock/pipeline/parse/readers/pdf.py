@@ -22,8 +22,6 @@ _BULLET = re.compile(r"^(?:#{1,6} )?[•◦▪‣●○■\x7f\uf0b7\uf0a7][ \t]
 
 
 class PdfReader:
-    kinds = frozenset({media.PDF})
-
     def read(self, paper: Paper) -> Parsed:
         with opened(paper.path) as file:
             sheets = list(file.sheets())
@@ -106,3 +104,6 @@ def _about(said: Mapping[str, str]) -> About:
         created_at=moment(said.get("CreationDate")),
         modified_at=moment(said.get("ModDate")),
     )
+
+
+READER = PdfReader()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from penstock.model import Parsed, media
+from penstock.model import Parsed
 from penstock.pipeline.parse import engine, guards
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.result import parsed
 
 
 class PictureReader:
-    kinds = media.IMAGES
-
     def read(self, paper: Paper) -> Parsed:
         guards.check_picture(paper.path)
         text = engine.recognize(
@@ -18,3 +16,6 @@ class PictureReader:
         )
         pages: list[tuple[int | None, str]] = list(enumerate(text.split("\f"), start=1))
         return parsed(pages, parser="ocr", plain=True, page_count=len(pages))
+
+
+READER = PictureReader()

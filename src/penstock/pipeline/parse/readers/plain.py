@@ -18,8 +18,6 @@ _PIECE = 1 << 20
 
 
 class PlainReader:
-    kinds = frozenset({media.TEXT})
-
     def read(self, paper: Paper) -> Parsed:
         text, encoding = decoded(paper.path.read_bytes())
         return parsed([(None, text)], parser="text", plain=True, warnings=_warnings(encoding))
@@ -81,3 +79,6 @@ def decoded(data: bytes) -> tuple[str, str]:
         return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace"), "cp1252"
+
+
+READER = PlainReader()

@@ -15,8 +15,6 @@ _CELL = re.compile(r"^\|.*\w", re.M)
 
 
 class SheetsReader:
-    kinds = frozenset({media.XLSX})
-
     def read(self, paper: Paper) -> Parsed:
         guards.check_office(paper.path)
         document = engine.extract(paper.path, mime_type=media.XLSX, filename="document.xlsx")
@@ -29,3 +27,6 @@ class SheetsReader:
         # Without pages there is one sheet, and its name is in the content.
         whole = sheets or ([document.content] if document.tables else [])
         return parsed([(None, engine.prose(sheet)) for sheet in whole], parser="xberg", about=about)
+
+
+READER = SheetsReader()

@@ -14,8 +14,6 @@ from penstock.pipeline.parse.result import About, parsed
 
 
 class SlidesReader:
-    kinds = frozenset({media.PPTX})
-
     def read(self, paper: Paper) -> Parsed:
         guards.check_office(paper.path)
         document = engine.extract(paper.path, mime_type=media.PPTX, filename="document.pptx")
@@ -43,3 +41,6 @@ def _notes(path: Path) -> tuple[dict[int, str], tuple[str, ...]]:
         # The slides themselves were read; a deck with odd notes is better than none.
         return {}, (f"the speaker's notes cannot be read: {type(error).__name__}",)
     return {number: said for number, said in found.items() if said}, ()
+
+
+READER = SlidesReader()

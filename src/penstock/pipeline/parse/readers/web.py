@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from penstock.model import Parsed, media
+from penstock.model import Parsed
 from penstock.pipeline.parse.markup import web_page
 from penstock.pipeline.parse.protocol import Paper
 from penstock.pipeline.parse.readers.plain import decoded
@@ -14,8 +14,6 @@ _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.I)
 
 
 class WebReader:
-    kinds = frozenset({media.HTML})
-
     def read(self, paper: Paper) -> Parsed:
         page = web_page(_text(paper.path.read_bytes()))
         return parsed([(None, page.text)], parser="html", about=page.about)
@@ -31,3 +29,6 @@ def _text(data: bytes) -> str:
         except LookupError:  # an encoding nobody knows
             return text
     return text
+
+
+READER = WebReader()

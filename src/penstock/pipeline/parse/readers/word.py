@@ -9,10 +9,11 @@ from penstock.pipeline.parse.result import About, parsed
 
 
 class WordReader:
-    kinds = frozenset({media.DOCX})
-
     def read(self, paper: Paper) -> Parsed:
         guards.check_office(paper.path)
         document = engine.extract(paper.path, mime_type=media.DOCX, filename="document.docx")
         # Where a page ends is known only to the program that prints it, so blocks carry no page.
         return parsed([(None, engine.prose(document.content))], parser="xberg", about=About.of(document))
+
+
+READER = WordReader()

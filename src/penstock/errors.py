@@ -272,6 +272,7 @@ class PortTaken(PenstockError):
             f"The API cannot listen on {host}:{port}: {reason}",
             f"Add {other}--port 0 for a free one, or set PENSTOCK_API_PORT",
         )
+        self.field = "PENSTOCK_API_PORT"
         self.host = host
         self.port = port
         self.reason = reason

@@ -31,6 +31,8 @@ def test_a_fresh_database_is_healthy(penstock: CommandLine) -> None:
         "model",
         "vectors",
         "ocr",
+        "documents",
+        "sandbox",
     }
     assert penstock("doctor", "--pinned-seconds", "3600").out.startswith("ok    reachable ")
 

@@ -83,7 +83,7 @@ def test_a_worker_imports_no_server(shop: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("code", "heavy"),
     [
-        ("import penstock.sandbox.child", EVERYTHING | {"asyncpg", "asyncio", "pydantic", "typer"}),
+        ("import penstock.sandbox.child", EVERYTHING | {"asyncpg", "asyncio", "typer"}),
         (
             "import penstock.pipeline.embed.local_child",
             EVERYTHING - {"numpy"} | {"asyncpg", "pydantic", "typer"},

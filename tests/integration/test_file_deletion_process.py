@@ -79,7 +79,7 @@ async def test_a_deleted_document_leaves_the_store_the_index_and_the_cache(
         await works.product.documents.delete(works.tenant_id, document.document_id)
         assert [hit.document_id for hit in await works.find("sluice")] in ([], [kept.document_id])
         await eventually(lambda: works.value(OVER))
-        assert blobs(tmp_path) == [f"{kept.document_id}.md"]
+        assert blobs(tmp_path) == [str(await file_of(works, kept.document_id))]
         for table in ("chunk", "posting"):
             rest = f"select count(*) from ingest.{table} where document_id <> $1"
             assert await works.value(rest, kept.document_id) == 0, table
@@ -98,7 +98,7 @@ async def test_a_deleted_document_leaves_the_store_the_index_and_the_cache(
 async def test_a_store_that_fails_twice_is_asked_a_third_time(database: Database, tmp_path: Path) -> None:
     async with hurried(database, tmp_path) as works:
         document_id = (await works.hand_in(NOTE)).document_id
-        blob = tmp_path / "blobs" / "documents" / f"{document_id}.md"
+        blob = tmp_path / "blobs" / "documents" / str(await file_of(works, document_id))
         blob.unlink()
         blob.mkdir()  # a folder cannot be removed as a blob
         async with works.working():
@@ -120,7 +120,7 @@ async def test_a_removal_that_keeps_failing_is_stuck_and_can_be_started_again(
     async with hurried(database, tmp_path) as works:
         document_id = (await works.hand_in(NOTE)).document_id
         file_id = await file_of(works, document_id)
-        blob = tmp_path / "blobs" / "documents" / f"{document_id}.md"
+        blob = tmp_path / "blobs" / "documents" / str(await file_of(works, document_id))
         blob.unlink()
         blob.mkdir()
         async with works.working():

@@ -8,7 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from penstock.errors import InvalidArgument, InvalidMove, NotFound
+from penstock.errors import IndexNotReady, InvalidArgument, InvalidMove, NotFound
 from penstock.index.vectors import as_floats, as_text
 from penstock.model import Vector
 from tests.plugins.database import Database
@@ -209,7 +209,7 @@ async def test_without_pgvector_the_remedy_is_told_and_another_schema_serves(dat
             "drop table ingest.chunk_vector, ingest.client_vector; drop extension vector"
         )
         document_id = await shelf.document()
-        with pytest.raises(InvalidArgument, match="PENSTOCK_INDEX=qdrant"):
+        with pytest.raises(IndexNotReady, match="create extension vector"):
             await shelf.stage(document_id, ["nowhere to put the vector"])
         await shelf.admin.execute(
             "create schema elsewhere; create extension vector schema elsewhere;"

@@ -11,7 +11,7 @@ from penstock import errors
 
 
 def test_every_refusal_has_its_own_sqlstate_and_a_remedy() -> None:
-    assert sorted(errors.REFUSALS) == [f"PS{number:03}" for number in range(1, 20)]
+    assert sorted(errors.REFUSALS) == [f"PS{number:03}" for number in range(1, 22)]
     assert all(refusal.default_remedy for refusal in errors.REFUSALS.values())
 
 

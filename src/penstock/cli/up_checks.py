@@ -69,12 +69,12 @@ def note_address(told: Path, url: str | None) -> None:
 
 
 def unreachable(settings: Settings, error: DatabaseUnreachable) -> DatabaseUnreachable:
-    """The same error with the server's address and both ways out; of our own server as it is."""
+    """The same error with the address once and one more way out; of our own server as it is."""
     if settings.database_url is None:
         return error
     address = urlsplit(settings.database_url)
     place = address.netloc.rpartition("@")[2] + address.path  # without login and password
     return DatabaseUnreachable(
         f"{error.reason.removeprefix(f'{place}: ')} ({place}, from PENSTOCK_DATABASE_URL)",
-        "Start that server or correct PENSTOCK_DATABASE_URL; without it penstock up starts its own Postgres",
+        f"{error.remedy}; without it penstock up starts its own Postgres",
     )

@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-
-from tokenizers import Tokenizer
+from typing import TYPE_CHECKING
 
 from penstock.errors import InvalidArgument
 from penstock.pipeline.embed.models_dir import default_minilm_folder, not_installed
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 WORDS_KEPT = 200_000
 LONGEST_KEPT = 48
@@ -138,12 +140,16 @@ def wordllama_folder() -> Path:
 
 @cache
 def _llama() -> TokenCounter:
+    from tokenizers import Tokenizer
+
     path = wordllama_folder() / "tokenizers" / "l2_supercat_tokenizer_config.json"
     return LlamaCounter(Tokenizer.from_file(str(path)))
 
 
 @cache
 def _minilm(folder: Path) -> TokenCounter:
+    from tokenizers import Tokenizer
+
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise not_installed(folder)

@@ -142,8 +142,8 @@ def test_up_on_a_server_that_is_down_names_it_and_what_to_do(alone: CommandLine)
     away = alone.with_variables(PENSTOCK_DATABASE_URL="postgresql://me:secret@127.0.0.1:1/shop")
     ended = away("up", "--port", "0")
     assert ended.code == 3
-    assert "127.0.0.1:1/shop, from PENSTOCK_DATABASE_URL" in ended.err
-    assert "without it penstock up starts its own Postgres" in ended.err
+    assert "127.0.0.1:1/shop: nobody listens there" in ended.err
+    assert "correct PENSTOCK_DATABASE_URL; without it penstock up starts its own Postgres" in ended.err
     assert "secret" not in ended.err
     assert "starting" not in ended.err
 

@@ -9,7 +9,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from penstock.db.flock import FileLock
 from penstock.db.private_files import ensure_private_dir, write_private
@@ -69,12 +68,9 @@ def note_address(told: Path, url: str | None) -> None:
 
 
 def unreachable(settings: Settings, error: DatabaseUnreachable) -> DatabaseUnreachable:
-    """The same error with the address once and one more way out; of our own server as it is."""
+    """The same error with one more way out; of our own server as it is."""
     if settings.database_url is None:
         return error
-    address = urlsplit(settings.database_url)
-    place = address.netloc.rpartition("@")[2] + address.path  # without login and password
     return DatabaseUnreachable(
-        f"{error.reason.removeprefix(f'{place}: ')} ({place}, from PENSTOCK_DATABASE_URL)",
-        f"{error.remedy}; without it penstock up starts its own Postgres",
+        error.reason, f"{error.remedy}; without it penstock up starts its own Postgres"
     )

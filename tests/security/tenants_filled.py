@@ -204,7 +204,8 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
 
 
 async def stage(calls: DocumentCalls, prefix: str, tenant: Tenant, run: Run) -> None:
-    """One chunk with its vector and its cached embedding."""
+    """One chunk with its cached embedding, and with its vector where the server has pgvector."""
+    has_pgvector = await calls.admin.fetchval("select ingest.vector_schema() is not null")
     text, model = prefix + "chunk", prefix + "embedder"
     digest = hashlib.sha256(text.encode()).digest()
     await calls.of(
@@ -223,7 +224,7 @@ async def stage(calls: DocumentCalls, prefix: str, tenant: Tenant, run: Run) -> 
         [1],
         f'[["{prefix}heading"]]',
         [digest],
-        [vector()],
+        [vector()] if has_pgvector else None,
     )
     await calls.of(tenant, "ingest.keep_embeddings", model, [digest], [halves()], [3])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import zlib
 from collections.abc import AsyncIterator, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pytest
 
 from penstock.db import Connection, Record
 from penstock.db.tenancy import TenantPool
@@ -21,6 +23,7 @@ from penstock.index import Index, PgvectorIndex
 from penstock.model import Chunk, DocumentId, Embedded, Embedder, ProjectId, Purpose, TenantId, Vector, uuid7
 from penstock.search import Search, SearchHit, SearchQuery
 from tests.plugins.database import Database
+from tests.plugins.server import PROGRAMS
 
 INSERT = """
 insert into ingest.document (
@@ -184,6 +187,8 @@ async def shelf_of(
     tenants = await TenantPool.open(database.runtime_url, application_name="shelf", size=4)
     try:
         async with database.connect("admin") as admin:
+            if index is None and os.environ.get(PROGRAMS):
+                await _require_pgvector(admin)
             tenant_id, project_id = TenantId(uuid7()), ProjectId(uuid7())
             await admin.execute(
                 "select keeping.create_tenant($1, $2, $3, '', 'words')", tenant_id, project_id, slug
@@ -194,3 +199,9 @@ async def shelf_of(
             yield Shelf(tenants, admin, used, words, search, tenant_id, project_id)
     finally:
         await tenants.close()
+
+
+async def _require_pgvector(admin: Connection) -> None:
+    """Skip on a server somebody chose that has none; the embedded server must always have it."""
+    if not await admin.fetchval("select exists (select from pg_available_extensions where name = 'vector')"):
+        pytest.skip(f"the server of {PROGRAMS} has no pgvector, and this test searches by vector")

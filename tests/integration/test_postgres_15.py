@@ -19,7 +19,11 @@ ROLES = (
     "tests/integration/test_owners.py",
     "tests/sql/test_grants.py",
 )
-DOCUMENTS = ("tests/sql/test_search_ranking.py", "tests/sql/test_document_moves.py")
+DOCUMENTS = (
+    "tests/sql/test_search_ranking.py",
+    "tests/sql/test_document_moves.py",
+    "tests/sql/test_index_staging.py",
+)
 
 
 def run_on_15(*tests: str) -> None:

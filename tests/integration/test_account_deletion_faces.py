@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -20,6 +14,7 @@ from penstock.client.results import Deletion
 from tests.integration.api_house import assert_problem, form, house
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
+from tests.plugins.terminal import on_a_terminal
 from tests.plugins.workers import eventually
 
 pytestmark = pytest.mark.timeout(180)
@@ -140,44 +135,30 @@ def test_a_tenant_is_deleted_by_command_and_its_receipt_is_printed(mill: Command
 
 
 def test_on_a_terminal_the_slug_is_asked_for_and_an_interrupt_leaves_it_going(mill: CommandLine) -> None:
-    assert "nothing was deleted" in _typed(mill, "no\n", "tenant", "delete", "default")
-    status = mill("tenant", "list", "--json").json["tenants"][0]["status"]
-    assert status == "active"
-    told = _typed(mill, "default\n", "tenant", "delete", "default", "--wait", interrupt_at="files left")
-    assert "It goes on" in told
+    refused = on_a_terminal(mill, "tenant", "delete", "default", typed="no\n")
+    assert "nothing was deleted" in refused.text
+    aborted = on_a_terminal(mill, "tenant", "delete", "default", press_at="Type its slug")
+    assert aborted.code == 130
+    assert mill("tenant", "list", "--json").json["tenants"][0]["status"] == "active"
+    left = on_a_terminal(
+        mill, "tenant", "delete", "default", "--wait", typed="default\n", press_at="1 file left"
+    )
+    assert left.code == 130
+    assert "It goes on" in left.text
     assert mill("tenant", "list", "--json").json["tenants"][0]["status"] == "deleted"
 
 
-def _typed(mill: CommandLine, line: str, *words: str, interrupt_at: str | None = None) -> str:
-    """What a command shows on a terminal where this is typed; interrupted once it shows a text."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "penstock", *words],
-        cwd=mill.folder,
-        env={**os.environ, **mill.variables, "TERM": "xterm", "COLUMNS": "100"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    ) as child:
-        os.close(theirs)
-        os.write(ours, line.encode())
-        shown, press_after = "", 0.0
-        while True:
-            # One interrupt may be lost in a call that swallows it; whoever sees it go on presses again.
-            if interrupt_at is not None and interrupt_at in shown and time.monotonic() > press_after:
-                child.send_signal(signal.SIGINT)
-                press_after = time.monotonic() + 5
-            if not select.select([ours], [], [], 2.0)[0]:
-                continue
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            shown += piece.decode(errors="replace")
-            if "It goes on" in shown:
-                interrupt_at = None
-        child.wait(30)
-    os.close(ours)
-    return shown
+def test_one_ctrl_c_ends_a_wait_whenever_it_is_pressed(mill: CommandLine) -> None:
+    delete = ("tenant", "delete", "default", "--yes", "--wait")
+    for tenths in range(0, 6, 2):  # a look at the database is every half second
+        waits = on_a_terminal(mill, *delete, press_at="1 file left", press_after=tenths / 10, within=30)
+        assert waits.code == 130
+        assert "It goes on" in waits.text
+    for tenths in range(0, 20, 4):  # from the start of Python on, over imports and connections
+        started = on_a_terminal(mill, *delete, press_at="", press_after=tenths / 10, within=30)
+        assert started.code in (130, -signal.SIGINT), started
+
+
+def test_a_command_on_a_terminal_that_outlives_its_time_is_killed(penstock: CommandLine) -> None:
+    with pytest.raises(AssertionError, match="did not end"):
+        on_a_terminal(penstock, "queue", "stats", "--watch", press_at="never shown", within=2)

@@ -58,6 +58,13 @@ async def call_again(works: Works, taken: Taken, simulator: EmbeddingsSimulator)
     await eventually(called, within=30, every=0.3)
 
 
+async def assert_explained(works: Works, taken: Taken) -> None:
+    why = await works.product.documents.explain(works.tenant_id, taken.document_id)
+    said = {reason.reason: reason for reason in why.waits_for}
+    assert "unavailable since" in said["embedder_unavailable"].explanation
+    assert "PENSTOCK_EMBEDDER_FALLBACK" in said["embedder_unavailable"].remedy
+
+
 @pytest.mark.parametrize("embedder", [OPENAI, UNKNOWN])
 @pytest.mark.parametrize("fault", [Fault("status", 503), busy("60"), Fault("disconnect")])
 async def test_an_unavailable_embedder_uses_no_attempt_also_at_the_first_call_after_a_start(
@@ -71,16 +78,7 @@ async def test_an_unavailable_embedder_uses_no_attempt_also_at_the_first_call_af
             await waiting(works, taken)
             for _ in range(4):  # more often than a document has attempts
                 await call_again(works, taken, simulator)
-
-            async def pending() -> bool:
-                shown = await works.product.documents.show(works.tenant_id, taken.document_id)
-                return shown.status == "pending"
-
-            await eventually(pending, within=20)
-            why = await works.product.documents.explain(works.tenant_id, taken.document_id)
-            said = {reason.reason: reason for reason in why.waits_for}
-            assert "unavailable since" in said["embedder_unavailable"].explanation
-            assert "PENSTOCK_EMBEDDER_FALLBACK" in said["embedder_unavailable"].remedy
+                await assert_explained(works, taken)  # whether it runs or waits just now
             simulator.faults.clear()
             await call_again(works, taken, simulator)
             document = await works.settled(taken.document_id)
@@ -90,6 +88,35 @@ async def test_an_unavailable_embedder_uses_no_attempt_also_at_the_first_call_af
                 await works.value("select max(attempt) from queues.attempt where outcome = 'completed'") == 1
             )
             assert await works.value("select count(*) from internal.embedder_outage") == 0
+
+
+async def test_an_outage_is_explained_also_while_the_embedder_is_tried_and_before_the_first_run(
+    database: Database, tmp_path: Path
+) -> None:
+    simulator = EmbeddingsSimulator()
+    simulator.faults.begin_outage()
+    async with serving(simulator.app) as url, works_on(database, tmp_path, **openai(url)) as works:
+        async with works.working():
+            taken = await works.hand_in(NOTE)
+            await waiting(works, taken)
+            simulator.faults.begin_outage(Fault("slow", seconds=5))
+
+            async def runs() -> bool:
+                await hurry(works, taken)
+                shown = await works.product.documents.show(works.tenant_id, taken.document_id)
+                return shown.status == "embedding"
+
+            await eventually(runs, within=30)
+            await assert_explained(works, taken)
+        second = await works.hand_in(NOTE + " Again.")  # nobody works on it yet
+        await assert_explained(works, second)
+        async with works.database.connect("admin") as admin:
+            await admin.execute(
+                "update internal.embedder_outage set"
+                " failed_at = now() - interval '1 hour', retry_at = now() - interval '1 hour'"
+            )
+        why = await works.product.documents.explain(works.tenant_id, second.document_id)
+        assert "embedder_unavailable" not in {reason.reason for reason in why.waits_for}
 
 
 async def test_retry_after_decides_when_a_document_tries_again(database: Database, tmp_path: Path) -> None:

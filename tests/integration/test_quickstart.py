@@ -94,7 +94,10 @@ class Reader:
                 yield
             finally:
                 process.terminate()
-                process.communicate(timeout=60)
+                try:
+                    process.communicate(timeout=60)
+                finally:
+                    process.kill()  # or leaving the block waits for it without end
 
 
 def commands(step: Step) -> list[str]:

@@ -292,11 +292,13 @@ async def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
     code = f"from tests.integration.sandbox_work import parent_with_a_child as p; p({str(flag)!r})"
     root = Path(__file__).parents[2]
     with subprocess.Popen([sys.executable, "-c", code], cwd=root) as parent:  # noqa: ASYNC220
-        await eventually(lambda: flag.exists() and flag.read_text())
-        pid = int(flag.read_text())
-        await eventually(lambda: calls(pid))
-        processes = [pid, *(one.pid for one in psutil.Process(pid).children(recursive=True))]
-        parent.kill()
+        try:
+            await eventually(lambda: flag.exists() and flag.read_text())
+            pid = int(flag.read_text())
+            await eventually(lambda: calls(pid))
+            processes = [pid, *(one.pid for one in psutil.Process(pid).children(recursive=True))]
+        finally:
+            parent.kill()  # or leaving the block waits for it without end
     await eventually(lambda: all(map(gone, processes)), within=2)
 
 

@@ -97,7 +97,7 @@ class CommandLine:
         finally:
             if child.poll() is None:
                 child.kill()
-            child.communicate()
+            child.communicate(timeout=60)  # a child of its own may hold the pipes
 
     def _command(self, words: Sequence[str]) -> list[str]:
         return [sys.executable, "-m", "penstock", *words]

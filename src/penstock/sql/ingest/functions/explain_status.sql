@@ -1,4 +1,6 @@
 -- Why a document is as it is, from its own row: what failed, what it waits for, which model it is indexed with.
+-- An outage of its embedder is shown in every state before its end: also while a run tries the embedder again, and before
+-- the document's first run has noticed. An outage that nobody has looked at for ten minutes says nothing about now.
 create or replace function ingest.explain_status(_document ingest.document)
 returns table (reason text, explanation text, remedy text)
 language plpgsql
@@ -18,16 +20,19 @@ begin
   select case when _document.status = 'indexed' and p.next_embedder is not null then p.next_embedder else p.embedder end
   into v_embedder
   from accounts.project p where p.project_id = _document.project_id;
-  if _document.status = 'pending' and _document.reason_code = 'embedder_unavailable' then
+  if _document.status = 'pending' and _document.reason_code = 'over_budget' then
+    return query select 'over_budget', format('The tenant''s budget of tokens is used up: %s.', _document.error_message),
+      'Raise the tenant''s monthly_token_budget, or wait for the next month.';
+  elsif _document.status in ('pending', 'processing', 'embedding') then
     return query
     select 'embedder_unavailable', format('The embedder %s has been unavailable since %s: %s The next call is at %s.',
       o.embedder, o.since, rtrim(o.reason, '.') || '.', o.retry_at),
       'Nothing to do; it goes on by itself when the embedder answers. PENSTOCK_EMBEDDER_FALLBACK names a second model '
         'to index with meanwhile.'
-    from internal.embedder_outage o where o.embedder = v_embedder;
-  elsif _document.status = 'pending' and _document.reason_code = 'over_budget' then
-    return query select 'over_budget', format('The tenant''s budget of tokens is used up: %s.', _document.error_message),
-      'Raise the tenant''s monthly_token_budget, or wait for the next month.';
+    from internal.embedder_outage o
+    where o.embedder = v_embedder and (
+      _document.reason_code = 'embedder_unavailable'
+      or greatest(o.failed_at, o.retry_at) > internal.clock() - interval '10 minutes');
   end if;
   if _document.fallback_embedder is not null then
     return query select 'fallback', format('It is indexed with the fallback %s because %s was unavailable.',

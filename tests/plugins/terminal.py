@@ -30,7 +30,7 @@ def on_a_terminal(
 ) -> Shown:
     """Run it until it ends; press Ctrl-C once, `press_after` seconds after it shows `press_at` ("": starts).
 
-    Its output is read all the time, or it could block on a full terminal; at the end of `within` it is killed.
+    Its output is read all the time, or it could block on a full terminal; after `within` it is killed.
     """
     ours, theirs = pty.openpty()
     try:

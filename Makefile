@@ -53,7 +53,7 @@ demo: $(MODEL_READY) ## see documents become searchable and a killed worker lose
 	@$(BIN)/penstock demo
 
 test: $(MODEL_READY) ## run every test against a real Postgres
-	@$(BIN)/python -m pytest -n 3 --dist worksteal
+	@$(BIN)/python -m pytest -n 4 --dist worksteal
 
 check: $(READY) ## format, lint, types, layers, SQL
 	@$(BIN)/python -m ruff format --check .

@@ -59,10 +59,12 @@ class Sandbox:
     async def start(self) -> None:
         """Start all children and wait until each has imported what it preloads."""
         self._open = True
+        hiring = [asyncio.create_task(self._hire()) for _ in range(self._processes)]
         try:
-            self._idle += await asyncio.gather(*(self._hire() for _ in range(self._processes)))
+            self._idle += await asyncio.gather(*hiring)
         except BaseException:
             await self.close()
+            await asyncio.gather(*hiring, return_exceptions=True)  # closed under them, they end by themselves
             raise
 
     async def run(

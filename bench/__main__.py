@@ -14,9 +14,9 @@ from pathlib import Path
 import asyncpg
 
 from bench import machine, report, systems, workloads
+from bench.environment import Environment
 from bench.job import Figures
 from bench.plan import FULL, QUICK, Plan
-from bench.room import Room
 from bench.server import running_server
 from bench.systems import Setting
 
@@ -64,13 +64,15 @@ def parse_overrides(pairs: Sequence[str]) -> dict[str, dict[str, Setting]]:
     return overrides
 
 
-async def measure(workload: workloads.Workload, room: Room, names: Sequence[str]) -> report.Outcome | None:
+async def measure(
+    workload: workloads.Workload, environment: Environment, names: Sequence[str]
+) -> report.Outcome | None:
     cases = workload.cases(names)
     rounds: dict[str, list[Figures]] = {case: [] for case in cases}
-    for number in range(room.plan.rounds):
+    for number in range(environment.plan.rounds):
         turn = number % len(cases) if cases else 0
         for case in cases[turn:] + cases[:turn]:
-            figures = await workload.measure(room, case)
+            figures = await workload.measure(environment, case)
             rounds[case].append(figures)
             lead = workload.columns[0]
             told = f"{figures[lead.key]:,.{lead.digits}f} {lead.heading}"
@@ -95,11 +97,11 @@ async def run(options: argparse.Namespace) -> int:
     }
     outcomes = []
     async with running_server(options.data) as server:
-        room = Room(server, plan, overrides)
-        facts |= await describe(room, names)
+        environment = Environment(server, plan, overrides)
+        facts |= await describe(environment, names)
         for name in picked:
             workload: workloads.Workload = importlib.import_module(f"bench.workloads.{name}").WORKLOAD
-            if outcome := await measure(workload, room, names):
+            if outcome := await measure(workload, environment, names):
                 outcomes.append(outcome)
     facts["seconds"] = round((datetime.datetime.now(datetime.UTC) - started).total_seconds())
     path = report.write(result_name(options), facts, outcomes)
@@ -107,34 +109,29 @@ async def run(options: argparse.Namespace) -> int:
     return 0 if all(verdict.passed for outcome in outcomes for verdict in outcome.verdicts) else 1
 
 
-async def describe(room: Room, names: Sequence[str]) -> Mapping[str, object]:
-    connection = await asyncpg.connect(room.server.url())
+async def describe(environment: Environment, names: Sequence[str]) -> Mapping[str, object]:
+    connection = await asyncpg.connect(environment.server.url())
     postgres = await connection.fetchval("show server_version")
     await connection.close()
-    measured = {name: room.system(name) for name in names}
+    measured = {name: environment.system(name) for name in names}
     packages = [package for system in measured.values() for package in system.packages]
     return {
         "versions": machine.versions(packages, postgres),
-        "server settings": room.server.settings,
+        "server settings": environment.server.settings,
         **{f"{name} settings": dict(system.settings) for name, system in measured.items()},
-        "sizes": dataclasses.asdict(room.plan),
+        "sizes": dataclasses.asdict(environment.plan),
     }
 
 
+OWN_OPTIONS = ("documents", "mail", "mailbox", "messages", "push", "search", "sources")
+"""Benchmarks with options of their own: `python -m bench NAME …` runs `bench.NAME`."""
+
+
 def main() -> int:
-    """`python -m bench documents …`, `search …` and `messages …` have options of their own."""
-    if sys.argv[1:2] == ["documents"]:
-        from bench.documents.__main__ import main as measure_documents
-
-        return measure_documents(sys.argv[2:])
-    if sys.argv[1:2] == ["search"]:
-        from bench.search.__main__ import main as measure_search
-
-        return measure_search(sys.argv[2:])
-    if sys.argv[1:2] == ["messages"]:
-        from bench.messages.__main__ import main as measure_messages
-
-        return measure_messages(sys.argv[2:])
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name in OWN_OPTIONS:
+        code: int = importlib.import_module(f"bench.{name}.__main__").main(sys.argv[2:])
+        return code
     return asyncio.run(run(arguments()))
 
 

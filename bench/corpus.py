@@ -59,17 +59,16 @@ class Words:
         self.words = [word for word in whole if word.isascii() and word.isalpha() and word.islower()]
 
     @cached_property
-    def near(self) -> npt.NDArray[np.int64]:
-        """For each word the five nearest others that do not begin like it."""
-        vectors = self.model.embed(self.words, norm=True).astype(np.float32)
-        found = np.empty((len(self.words), 5), dtype=np.int64)
-        for start in range(0, len(self.words), 512):
-            order = np.argsort(-(vectors[start : start + 512] @ vectors.T), axis=1)[:, 1:60]
-            for row, others in enumerate(order):
-                word = self.words[start + row]
-                kept = [other for other in others if self.words[other][:4] != word[:4]][:5]
-                found[start + row] = kept + [start + row] * (5 - len(kept))
-        return found
+    def vectors(self) -> npt.NDArray[np.float32]:
+        vectors: npt.NDArray[np.float32] = self.model.embed(self.words, norm=True).astype(np.float32)
+        return vectors
+
+    def near(self, word: int) -> list[int]:
+        """The five nearest other words that do not begin like it."""
+        order = np.argsort(-(self.vectors @ self.vectors[word]))[1:60]
+        start = self.words[word][:4]
+        kept = [int(other) for other in order if self.words[other][:4] != start][:5]
+        return kept + [word] * (5 - len(kept))
 
 
 class Corpus:
@@ -102,7 +101,7 @@ class Corpus:
             document, place = int(random.integers(self.documents)), int(random.integers(CHUNKS_A_DOCUMENT))
             about = random.permutation(self._chunk(document, place)[1])[:10]
             asked = [
-                random.choice(self.words.near[word]) if turn < 9 else word for turn, word in enumerate(about)
+                random.choice(self.words.near(word)) if turn < 9 else word for turn, word in enumerate(about)
             ]
             words = [self.words.words[word] for word in asked]
             made.append(Question(" ".join([*words, self._names[document][place % 2]]), document, place))

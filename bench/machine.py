@@ -38,8 +38,10 @@ def describe(directory: Path | None) -> dict[str, str | int | float]:
     }
 
 
-def versions(packages: Iterable[str], postgres: str) -> dict[str, str]:
-    found = {"python": platform.python_version(), "postgres": postgres}
+def versions(packages: Iterable[str], postgres: str | None) -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    if postgres is not None:
+        found["postgres"] = postgres
     for package in sorted(set(packages)):
         try:
             found[package] = importlib.metadata.version(package)

@@ -46,17 +46,22 @@ def as_json(facts: Facts, outcomes: Sequence[Outcome]) -> str:
 
 
 def as_markdown(facts: Facts, outcomes: Sequence[Outcome]) -> str:
+    lines = heading(facts, [verdict for outcome in outcomes for verdict in outcome.verdicts])
+    for outcome in outcomes:
+        lines += ["", *table(outcome)]
+    return "\n".join(lines) + "\n"
+
+
+def heading(facts: Facts, verdicts: Sequence[Verdict]) -> list[str]:
+    """The page's title, what was measured where, and the required figures."""
     lines = ["# Benchmark", ""]
     for name, fact in facts.items():
         text = ", ".join(f"{k} {v}" for k, v in fact.items()) if isinstance(fact, Mapping) else str(fact)
         lines.append(f"- {name}: {text}")
-    verdicts = [verdict for outcome in outcomes for verdict in outcome.verdicts]
     if verdicts:
         lines += ["", "## Required figures", "", "| what | required | measured | |", "|---|--:|--:|---|"]
         lines += [verdict_row(verdict) for verdict in verdicts]
-    for outcome in outcomes:
-        lines += ["", *table(outcome)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def verdict_row(verdict: Verdict) -> str:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 
 SETTINGS: Mapping[str, str] = {
     "fsync": "on",

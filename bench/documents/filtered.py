@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.corpus import Corpus
-from bench.documents.house import House, house
-from bench.documents.papers import paper_of
+from bench.documents.environment import DocumentEnvironment
 from bench.documents.place import Job
-from bench.documents.room import DocumentRoom
+from bench.documents.running_engine import RunningEngine, running_engine
+from bench.documents.sample_files import text_file
 from bench.documents.sizes import Sizes
 from bench.job import Figures
 from bench.workloads import Column, Medians, Verdict
@@ -28,7 +28,7 @@ ROLES = {
 }
 ASKED = 10
 RARE = 100
-"""One document in so many is of the team that is searched."""
+"""One document in this many belongs to the team that is searched."""
 
 CHUNK_TOKENS = 220
 TEAM = """
@@ -58,15 +58,15 @@ async def hnsw(job: Job) -> Figures:
 
 async def _penstock(job: Job, *, exact_search_chunks: int) -> Figures:
     corpus = Corpus(job.sizes.filtered_documents)
-    async with house(job, exact_search_chunks=exact_search_chunks) as here:
-        await here.product.accounts.set_project(
+    async with running_engine(job, exact_search_chunks=exact_search_chunks) as here:
+        await here.engine.accounts.set_project(
             here.tenant_id, "default", chunk_tokens=CHUNK_TOKENS, chunk_overlap=0
         )
         texts = ["\n\n".join(corpus.chunks(number)) for number in range(corpus.documents)]
-        papers = [paper_of(text, f"{number}.txt") for number, text in enumerate(texts)]
-        await here.take_in(papers, [metadata_of(number) for number in range(corpus.documents)])
+        files = [text_file(text, f"{number}.txt") for number, text in enumerate(texts)]
+        await here.take_in(files, [metadata_of(number) for number in range(corpus.documents)])
         await here.settled()
-        await here.product.index.tend()
+        await here.engine.index.maintain()
         rows = await here.admin.fetch(TEAM)
         known: dict[Hashable, Vector] = {
             (row["document_id"], row["ordinal"]): Vector(row["embedding"]) for row in rows
@@ -75,10 +75,10 @@ async def _penstock(job: Job, *, exact_search_chunks: int) -> Figures:
         return {**figures, "chunks": await here.chunk_count(), "within": len(known)}
 
 
-def _ask(here: House) -> Ask:
+def _ask(here: RunningEngine) -> Ask:
     async def ask(text: str, vector: Vector) -> Sequence[Hashable]:
         query = SearchQuery(query=text, mode="vector", limit=ASKED, metadata={"team": "rare"})
-        answer = await here.product.search.search(here.tenant_id, query)
+        answer = await here.engine.search.search(here.tenant_id, query)
         return [(hit.document_id, hit.ordinal) for hit in answer.hits]
 
     return ask
@@ -131,8 +131,8 @@ class Filtered:
     def cases(self, peers: Sequence[str]) -> list[str]:
         return [case for case in ROLES if peers or case.startswith("penstock")]
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures:
-        return await room.run(ROLES[case], "wordllama")
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures:
+        return await environment.run(ROLES[case], "wordllama")
 
     def judge(self, medians: Medians) -> list[Verdict]:
         return [

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from bench.documents.bare import bare_loop
-from bench.documents.house import house
-from bench.documents.papers import mixed
+from bench.documents.environment import DocumentEnvironment
 from bench.documents.place import Job
-from bench.documents.room import DocumentRoom
+from bench.documents.running_engine import running_engine
+from bench.documents.sample_files import mixed
 from bench.job import Figures
 from bench.workloads import Column, Medians, Verdict, ratio
 
@@ -23,25 +23,25 @@ PEERS = ("llamaindex", "llamaindex + docstore")
 
 
 async def bare(job: Job) -> Figures:
-    papers = mixed(job.sizes)
+    files = mixed(job.sizes)
     async with bare_loop(job) as loop:
         started = perf_counter()
-        chunks = await loop.run(papers)
-        return first_time(len(papers), perf_counter() - started, chunks, chunks)
+        chunks = await loop.run(files)
+        return first_time(len(files), perf_counter() - started, chunks, chunks)
 
 
 async def penstock(job: Job) -> Figures:
     """From the first document handed in to the last one indexed."""
-    papers = mixed(job.sizes)
-    async with house(job) as here:
+    files = mixed(job.sizes)
+    async with running_engine(job) as here:
         started = perf_counter()
-        await here.take_in(papers)
+        await here.take_in(files)
         await here.settled()
         chunks = await here.chunk_count()
-        figures = first_time(len(papers), perf_counter() - started, chunks, here.embedders.taken().texts)
+        figures = first_time(len(files), perf_counter() - started, chunks, here.embedders.taken().texts)
 
         started = perf_counter()
-        taken = await here.take_in(papers)
+        taken = await here.take_in(files)
         await here.settled()
         figures |= {
             "again_seconds": perf_counter() - started,
@@ -52,7 +52,7 @@ async def penstock(job: Job) -> Figures:
 
         started = perf_counter()
         for one in taken:
-            await here.product.documents.reindex(here.tenant_id, one.document_id)
+            await here.engine.documents.reindex(here.tenant_id, one.document_id)
         await here.settled()
         return figures | {
             "forced_seconds": perf_counter() - started,
@@ -92,8 +92,8 @@ class Ingest:
     def cases(self, peers: Sequence[str]) -> list[str]:
         return [case for case in ROLES if case not in PEERS or peers]
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures:
-        return await room.run(ROLES[case])
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures:
+        return await environment.run(ROLES[case])
 
     def judge(self, medians: Medians) -> list[Verdict]:
         ours = medians["penstock"]

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from time import perf_counter
 
-from bench.documents.house import admin, settled
+from bench.documents.environment import DocumentEnvironment
 from bench.documents.load import MEBIBYTE, memory
-from bench.documents.papers import large_pdf, paper_of
 from bench.documents.place import Place
-from bench.documents.room import DocumentRoom
+from bench.documents.running_engine import admin, settled
+from bench.documents.sample_files import large_pdf, text_file
 from bench.documents.services import Services, form, services
 from bench.documents.sizes import Sizes
 from bench.job import Figures
@@ -29,26 +29,26 @@ RESULT = "select chunk_count, page_count from ingest.document where filename = '
 
 
 async def measured(place: Place, sizes: Sizes, embedder: str) -> Figures:
-    paper = large_pdf(sizes)
-    async with services(place, embedder, paper_of("Warm is the water.", "warm.txt")) as here:
+    file = large_pdf(sizes)
+    async with services(place, embedder, text_file("Warm is the water.", "warm.txt")) as here:
         started = perf_counter()
-        await here.post(form(paper))
+        await here.post(form(file))
         indexing = asyncio.create_task(settled(here.admin, LOOK_SECONDS))
         try:
-            watched = await _watch(here, place, indexing)
+            seen = await watched(here, place, indexing)
         finally:
             indexing.cancel()
         row = await here.admin.fetchrow(RESULT)
         assert row is not None
         return {
             "seconds": perf_counter() - started,
-            **watched,
+            **seen,
             "chunks": row["chunk_count"],
             "pages": row["page_count"],
         }
 
 
-async def _watch(here: Services, place: Place, indexing: asyncio.Task[None]) -> Figures:
+async def watched(here: Services, place: Place, indexing: asyncio.Task[None]) -> Figures:
     """The largest of everything, seen ten times a second on a connection of its own."""
     own = tree = lost = 0
     silent = 0.0
@@ -80,9 +80,9 @@ class Large:
     def cases(self, peers: Sequence[str]) -> list[str]:
         return ["penstock"]
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures:
-        async with room.place() as place:
-            return await measured(place, room.sizes, "minilm")
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures:
+        async with environment.place() as place:
+            return await measured(place, environment.sizes, "minilm")
 
     def judge(self, medians: Medians) -> list[Verdict]:
         ours = medians["penstock"]

@@ -18,10 +18,10 @@ from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.vector_stores.postgres import PGVectorStore
 
 from bench.documents.counted import Asked
+from penstock.embed.batcher import Batcher
+from penstock.embed.tokens import counter
 from penstock.model import Vector
 from penstock.pipeline.chunk.plan import ChunkPlan
-from penstock.pipeline.chunk.tokens import counter
-from penstock.pipeline.embed.batcher import Batcher
 
 HNSW = {
     "hnsw_m": 16,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bench.documents.bare import bare_loop
-from bench.documents.house import house
+from bench.documents.environment import DocumentEnvironment
 from bench.documents.load import Cpu, cpu
-from bench.documents.papers import mixed
 from bench.documents.place import Job
-from bench.documents.room import DocumentRoom
+from bench.documents.running_engine import running_engine
+from bench.documents.sample_files import mixed
 from bench.job import Figures
 from bench.workloads import Column, Medians, Verdict
 
@@ -17,20 +17,20 @@ EMBEDDER = "wordllama"
 
 
 async def bare(job: Job) -> Figures:
-    papers = mixed(job.sizes)
+    files = mixed(job.sizes)
     async with bare_loop(job) as loop:
         before = cpu(job.place)
-        await loop.run(papers)
-        return _milliseconds(cpu(job.place).since(before), len(papers))
+        await loop.run(files)
+        return _milliseconds(cpu(job.place).since(before), len(files))
 
 
 async def penstock(job: Job) -> Figures:
-    papers = mixed(job.sizes)
-    async with house(job) as here:
+    files = mixed(job.sizes)
+    async with running_engine(job) as here:
         before = cpu(job.place)
-        await here.take_in(papers)
+        await here.take_in(files)
         await here.settled()
-        return _milliseconds(cpu(job.place).since(before), len(papers))
+        return _milliseconds(cpu(job.place).since(before), len(files))
 
 
 def _milliseconds(spent: Cpu, documents: int) -> Figures:
@@ -57,9 +57,9 @@ class Overhead:
     def cases(self, peers: Sequence[str]) -> list[str]:
         return ["bare loop and penstock"]
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures:
-        least = await room.run("overhead.bare", EMBEDDER)
-        ours = await room.run("overhead.penstock", EMBEDDER)
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures:
+        least = await environment.run("overhead.bare", EMBEDDER)
+        ours = await environment.run("overhead.penstock", EMBEDDER)
         return {**ours, "beyond_ms": ours["total_ms"] - (least["total_ms"] - least["server_ms"])}
 
     def judge(self, medians: Medians) -> list[Verdict]:

@@ -13,14 +13,14 @@ from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from bench.corpus import Corpus
 from bench.documents.bare import BareLoop, bare_loop
 from bench.documents.filtered import ASKED, asked, metadata_of
-from bench.documents.house import admin
 from bench.documents.ingest import first_time
 from bench.documents.llamaindex import HNSW, Peer, floats, table
-from bench.documents.papers import edited, mixed
 from bench.documents.place import Job
+from bench.documents.running_engine import admin
+from bench.documents.sample_files import edited, mixed
 from bench.job import Figures
+from penstock.embed.registry import make_embedder
 from penstock.model import Vector
-from penstock.pipeline.embed.registry import make_embedder
 
 
 async def ingest_plain(job: Job) -> Figures:
@@ -40,14 +40,14 @@ async def edit_with_docstore(job: Job) -> Figures:
 
 
 async def _ingest(job: Job, *, with_docstore: bool) -> Figures:
-    papers = mixed(job.sizes)
+    files = mixed(job.sizes)
     async with bare_loop(job) as loop, _peer(job, loop, with_docstore=with_docstore) as peer:
         started = perf_counter()
-        await peer.ingest(await loop.texts(papers))
+        await peer.ingest(await loop.texts(files))
         seconds = perf_counter() - started
-        figures = first_time(len(papers), seconds, await _rows(job), peer.model.taken().texts)
+        figures = first_time(len(files), seconds, await _rows(job), peer.model.taken().texts)
         started = perf_counter()
-        await peer.ingest(await loop.texts(papers))
+        await peer.ingest(await loop.texts(files))
         return figures | {
             "again_seconds": perf_counter() - started,
             "again_texts": peer.model.taken().texts,

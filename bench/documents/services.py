@@ -12,11 +12,11 @@ from pathlib import Path
 
 import httpx2
 
-from bench.documents.house import admin, make_tenant, settled
-from bench.documents.papers import Paper
+from bench.documents.environment import running
 from bench.documents.place import Place
-from bench.documents.room import running
-from bench.room import Child
+from bench.documents.running_engine import admin, make_tenant, settled
+from bench.documents.sample_files import SampleFile
+from bench.environment import Child
 from penstock.db import Connection
 from penstock.queue.operations import Operations
 
@@ -42,7 +42,9 @@ class Services:
 
 
 @contextlib.asynccontextmanager
-async def services(place: Place, embedder: str, warm: Paper) -> AsyncIterator[Services]:
+async def services(
+    place: Place, embedder: str, warm: SampleFile, *, seconds: float = 60.0
+) -> AsyncIterator[Services]:
     """Both up, and the worker warm: a document went through."""
     settings = place.settings(embedder=embedder)
     _, key = await make_tenant(place, settings)
@@ -63,7 +65,7 @@ async def services(place: Place, embedder: str, warm: Paper) -> AsyncIterator[Se
         httpx2.AsyncClient(
             base_url=await _url(api),
             headers=headers,
-            timeout=60,
+            timeout=seconds,
             limits=httpx2.Limits(max_connections=200, max_keepalive_connections=200),
         ) as client,
     ):
@@ -73,13 +75,13 @@ async def services(place: Place, embedder: str, warm: Paper) -> AsyncIterator[Se
         yield here
 
 
-def form(paper: Paper) -> bytes:
+def form(file: SampleFile) -> bytes:
     """An upload's body, made before the clock starts."""
     head = (
-        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{paper.filename}"\r\n'
-        f"Content-Type: {paper.mime_type}\r\n\r\n"
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{file.filename}"\r\n'
+        f"Content-Type: {file.mime_type}\r\n\r\n"
     )
-    return head.encode() + paper.content + f"\r\n--{BOUNDARY}--\r\n".encode()
+    return head.encode() + file.content + f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
 async def _url(api: Child) -> str:

@@ -13,6 +13,7 @@ class Sizes:
     """Of the document whose one sentence changes: about a hundred chunks of MiniLM's size."""
     pages: int = 500
     page_words: int = 440
+    log_mb: int = 200
     pages_a_table: int = 10
     notes: int = 100
     note_words: int = 90
@@ -29,6 +30,7 @@ QUICK = Sizes(
     rounds=1,
     documents=21,
     pages=40,
+    log_mb=10,
     notes=20,
     upload_seconds=3.0,
     filtered_documents=200,
@@ -39,11 +41,12 @@ TINY = Sizes(
     rounds=1,
     documents=7,
     pages=5,
+    log_mb=1,
     notes=5,
     upload_rate=10.0,
     upload_seconds=1.0,
     upload_bytes=2_000,
-    filtered_documents=30,
+    filtered_documents=8,
     questions=3,
     child_timeout=60.0,
 )

@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Sequence
 from time import perf_counter
 
-from bench.documents.papers import paper_of, uploads
+from bench.documents.environment import DocumentEnvironment
 from bench.documents.place import Place
-from bench.documents.room import DocumentRoom
+from bench.documents.sample_files import text_file, uploads
 from bench.documents.services import form, services
 from bench.documents.sizes import Sizes
 from bench.job import Figures
@@ -23,10 +23,10 @@ WARM_UPS = 20
 
 async def measured(place: Place, sizes: Sizes, embedder: str, *, paused: bool) -> Figures:
     count = int(sizes.upload_rate * sizes.upload_seconds)
-    bodies = [form(paper) for paper in uploads(count, sizes.upload_bytes)]
-    warming = [form(paper) for paper in uploads(WARM_UPS, 1_000, seed=3_000)]
+    bodies = [form(file) for file in uploads(count, sizes.upload_bytes)]
+    warming = [form(file) for file in uploads(WARM_UPS, 1_000, seed=3_000)]
     taken: list[float] = []
-    async with services(place, embedder, paper_of("Warm is the water.", "warm.txt")) as here:
+    async with services(place, embedder, text_file("Warm is the water.", "warm.txt")) as here:
         if paused:
             await here.pause()
         # The API's connections and its pool's come into being before the clock starts.
@@ -70,10 +70,10 @@ class Uploads:
     def cases(self, peers: Sequence[str]) -> list[str]:
         return list(REQUIRED)
 
-    async def measure(self, room: DocumentRoom, case: str) -> Figures:
-        async with room.place() as place:
+    async def measure(self, environment: DocumentEnvironment, case: str) -> Figures:
+        async with environment.place() as place:
             embedder = RUNNING.get(case, "wordllama")
-            return await measured(place, room.sizes, embedder, paused=case == PAUSED)
+            return await measured(place, environment.sizes, embedder, paused=case == PAUSED)
 
     def judge(self, medians: Medians) -> list[Verdict]:
         return [

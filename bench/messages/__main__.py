@@ -12,8 +12,8 @@ from pathlib import Path
 import uvloop
 
 from bench import machine, report
-from bench.documents.house import admin
-from bench.documents.room import DocumentRoom
+from bench.documents.environment import DocumentEnvironment
+from bench.documents.running_engine import admin
 from bench.documents.sizes import QUICK
 from bench.job import Figures
 from bench.messages.sending import bare, supervised
@@ -62,14 +62,14 @@ async def run(words: Sequence[str]) -> int:
     started = datetime.datetime.now(datetime.UTC)
     rounds: dict[str, list[Figures]] = {case: [] for case in ("penstock", *LOOPS)}
     async with running_server(options.data) as server:
-        room = DocumentRoom(server, QUICK)
+        environment = DocumentEnvironment(server, QUICK)
         for number in range(options.rounds):
             cases = list(rounds)
             for case in cases[number % len(cases) :] + cases[: number % len(cases)]:
                 if case in LOOPS:
                     figures = await bare(options.messages, LOOPS[case])
                 else:
-                    async with room.place() as place, admin(place) as connection:
+                    async with environment.place() as place, admin(place) as connection:
                         postgres = await connection.fetchval("show server_version")
                         figures = await supervised(place, options.messages)
                 rounds[case].append(figures)

@@ -13,12 +13,12 @@ from time import perf_counter
 
 import aiosmtplib
 
-from bench.documents.house import admin, make_tenant
 from bench.documents.place import Place
+from bench.documents.running_engine import admin, make_tenant
+from bench.environment import ROOT
 from bench.job import Figures
-from bench.room import ROOT
 from penstock.db import Connection
-from penstock.product import Product
+from penstock.engine.engine import Engine
 
 PATIENCE_SECONDS = 300
 AT_ONCE = 8
@@ -61,7 +61,7 @@ async def _line(process: asyncio.subprocess.Process) -> dict[str, int]:
 
 
 async def bare(messages: int, connections: int) -> Figures:
-    """Send and nothing else: no queue, no facts; what is under way when it dies is lost, or sent again."""
+    """Send and nothing else: no queue, no facts; what is in progress when it dies is lost, or sent again."""
     async with mail_server() as server:
         numbers = iter(range(messages))
 
@@ -91,16 +91,16 @@ async def supervised(place: Place, messages: int) -> Figures:
         settings = place.settings(
             smtp_host="127.0.0.1", smtp_port=server.port, smtp_security="none", smtp_from=SENDER
         )
-        async with Product(settings) as product, admin(place) as connection:
+        async with Engine(settings) as engine, admin(place) as connection:
             tenant_id, _ = await make_tenant(place, settings)
-            worker = product.worker()
+            worker = engine.worker()
             await worker.start()
             try:
                 numbers = iter(range(messages))
 
                 async def kick_off_some() -> None:
                     for number in numbers:
-                        await product.messages.send_email(
+                        await engine.messages.send_email(
                             tenant_id,
                             to=[f"client{number}@example.org"],
                             subject=f"Notice {number}",

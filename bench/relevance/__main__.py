@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from bench.relevance.corpus import ROOT, Asked, asked, pages
 from bench.relevance.questions import UNANSWERED
-from penstock.cli.product_session import stay
+from penstock.cli.tenant_session import tenant_session
+from penstock.engine.engine import Engine
 from penstock.index.vectors import as_text
 from penstock.model import TenantId
-from penstock.product import Product
 from penstock.search import SearchHit, SearchQuery
 from penstock.settings import Settings
 
@@ -38,28 +38,28 @@ async def measure(embedder: str) -> list[Row]:
     """For each question the hits a user would see first, with what relevance is made of."""
     with tempfile.TemporaryDirectory(prefix="penstock-relevance-") as folder:
         settings = Settings(data_dir=Path(folder), embedder=embedder, log_level="error")
-        async with stay(settings, create=True) as here:
-            tenant_id = (await here.operators.create_tenant("bench")).tenant_id
+        async with tenant_session(settings, create=True) as session:
+            tenant_id = (await session.operators.create_tenant("bench")).tenant_id
             questions: list[tuple[Asked | None, str]] = [(each, each.text) for each in asked()]
             questions += [(None, text) for text in UNANSWERED]
-            async with Product(settings) as product:
-                await _fill(product, tenant_id)
-                return [await _ask(product, tenant_id, embedder, each, text) for each, text in questions]
+            async with Engine(settings) as engine:
+                await _fill(engine, tenant_id)
+                return [await _ask(engine, tenant_id, embedder, each, text) for each, text in questions]
 
 
-async def _fill(product: Product, tenant_id: TenantId) -> None:
-    worker = product.worker()
+async def _fill(engine: Engine, tenant_id: TenantId) -> None:
+    worker = engine.worker()
     await worker.start()
     try:
         taken = [
-            await product.intake.take_in(tenant_id, _once(text), filename=name, uploaded_by="bench")
+            await engine.intake.take_in(tenant_id, _once(text), filename=name, uploaded_by="bench")
             for name, text in pages()
         ]
         for each in taken:
-            document = await product.documents.wait(tenant_id, each.document_id, 300)
+            document = await engine.documents.wait(tenant_id, each.document_id, 300)
             assert document.status == "indexed", (document.filename, document.error_message)
-        async with product.tenants.everyone() as connection:
-            await connection.execute("select keeping.refresh_statistics()")
+        async with engine.tenants.all_tenants() as connection:
+            await connection.execute("select all_tenants.refresh_statistics()")
     finally:
         await worker.stop()
 
@@ -68,13 +68,13 @@ async def _once(text: str) -> Any:
     yield text.encode()
 
 
-async def _ask(product: Product, tenant_id: TenantId, name: str, asked: Asked | None, text: str) -> Row:
-    answer = await product.search.search(tenant_id, SearchQuery(query=text, limit=TOP))
-    embedder = await product.embedders.embedder(name)
+async def _ask(engine: Engine, tenant_id: TenantId, name: str, asked: Asked | None, text: str) -> Row:
+    answer = await engine.search.search(tenant_id, SearchQuery(query=text, limit=TOP))
+    embedder = await engine.embedders.embedder(name)
     vector = (await embedder.embed([text], "query")).vectors[0]
-    async with product.tenants.transaction(tenant_id) as connection:
+    async with engine.tenants.transaction(tenant_id) as connection:
         background = await connection.fetchrow(
-            "select * from ingest.background($1, $2)", embedder.model, as_text(vector)
+            "select * from search.background($1, $2)", embedder.model, as_text(vector)
         )
     assert background is not None
     mean, deviation = background["mean"], background["deviation"]

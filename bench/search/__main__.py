@@ -84,17 +84,17 @@ async def run(words: Sequence[str]) -> int:
     options = arguments(words)
     started = datetime.datetime.now(datetime.UTC)
     times: dict[str, list[Figures]] = {}
-    async with running_server(options.data) as server, library(server, options.chunks) as shelf:
-        postgres = await shelf.admin.fetchval("show server_version")
-        made = await shelf.fill()
-        questions = shelf.corpus.questions(options.questions)
-        times["exact, no filter"] = [await timed(shelf, questions[:50], "no filter")]
+    async with running_server(options.data) as server, library(server, options.chunks) as filled:
+        postgres = await filled.admin.fetchval("show server_version")
+        made = await filled.fill()
+        questions = filled.corpus.questions(options.questions)
+        times["exact, no filter"] = [await timed(filled, questions[:50], "no filter")]
         building = time.perf_counter()
-        await shelf.index.tend()
+        await filled.index.maintain()
         made["build_seconds"] = time.perf_counter() - building
         for name in FILTERS:
-            times[f"HNSW, {name}"] = [await timed(shelf, questions, name)]
-        ranking: dict[str, list[Figures]] = {mode: [await ranked(shelf, questions, mode)] for mode in MODES}
+            times[f"HNSW, {name}"] = [await timed(filled, questions, name)]
+        ranking: dict[str, list[Figures]] = {mode: [await ranked(filled, questions, mode)] for mode in MODES}
     outcomes = [
         report.Outcome(Times(), times),
         report.Outcome(Ranking(), ranking),

@@ -17,7 +17,7 @@ from bench.corpus import CHUNKS_A_DOCUMENT, Corpus
 from bench.job import Figures
 from penstock.db import Connection
 from penstock.db.connect import connect
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 from penstock.db.logins import RUNTIME, create_logins
 from penstock.db.migrator import migrate
 from penstock.db.tenancy import TenantPool
@@ -28,7 +28,7 @@ from penstock.search import Search
 DATABASE = "search"
 WRITERS = 2
 RARE = 100
-"""One document in so many passes the filter."""
+"""One document in this many matches the filter."""
 
 INSERT = """
 with taken as (
@@ -92,7 +92,7 @@ class Library:
         await self.admin.execute("update ingest.document set live_generation = 1")
         await self.admin.execute("vacuum analyze")
         counting = time.perf_counter()
-        await self.admin.execute("select keeping.refresh_statistics()")
+        await self.admin.execute("select all_tenants.refresh_statistics()")
         size = await self.admin.fetchval("select pg_total_relation_size('ingest.posting')")
         return {
             "stage_rate": len(self.vectors) / seconds,
@@ -144,7 +144,7 @@ async def library(server: EmbeddedServer, chunks: int) -> AsyncIterator[Library]
         tenants = await TenantPool.open(server.url(RUNTIME, DATABASE), application_name="bench")
         tenant_id, project_id = TenantId(uuid7()), ProjectId(uuid7())
         await admin.execute(
-            "select keeping.create_tenant($1, $2, 'bench', '', 'wordllama')", tenant_id, project_id
+            "select all_tenants.create_tenant($1, $2, 'bench', '', 'wordllama')", tenant_id, project_id
         )
         index = PgvectorIndex(tenants, exact_search_chunks=0)
         yield Library(

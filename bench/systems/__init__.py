@@ -43,7 +43,7 @@ class System(Protocol):
     def sent_at(self, payload: object) -> float: ...
 
     @property
-    def settle_sql(self) -> str:
+    def analyze_sql(self) -> str:
         """Run once after a preload, before the worker starts."""
 
     @property

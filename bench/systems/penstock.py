@@ -78,7 +78,7 @@ class PenstockWorker:
 
 class Adapter:
     packages = ("penstock", "asyncpg", "uvloop")
-    settle_sql = ""
+    analyze_sql = ""
     unfinished_sql = """
         select (select count(*) from queues.ready)
              + (select count(*) from queues.lease)

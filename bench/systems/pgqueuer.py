@@ -57,13 +57,13 @@ class PgQueuerWorker:
 
 class Adapter:
     packages = ("pgqueuer", "asyncpg", "uvloop")
-    settle_sql: str
+    analyze_sql: str
     unfinished_sql = "select count(*) from pgqueuer"
     claim_pattern = "%pgqueuer%skip locked%"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.settle_sql = "analyze" if settings["analyze"] else ""
+        self.analyze_sql = "analyze" if settings["analyze"] else ""
 
     async def install(self, url: str) -> None:
         connection = await asyncpg.connect(url)

@@ -77,13 +77,13 @@ class ProcrastinateWorker:
 
 class Adapter:
     packages = ("procrastinate", "psycopg", "psycopg-pool")
-    settle_sql: str
+    analyze_sql: str
     unfinished_sql = "select count(*) from procrastinate_jobs where status in ('todo', 'doing')"
     claim_pattern = "%procrastinate_fetch_job%"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.settle_sql = "analyze" if settings["analyze"] else ""
+        self.analyze_sql = "analyze" if settings["analyze"] else ""
 
     async def install(self, url: str) -> None:
         app = App(connector=PsycopgConnector(conninfo=url, min_size=1, max_size=2))

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from bench.environment import Environment
 from bench.job import Figures
-from bench.room import Room
 
 Medians = Mapping[str, Figures]
 
@@ -51,7 +51,7 @@ class Workload(Judged, Protocol):
     def cases(self, systems: Sequence[str]) -> list[str]:
         """What is measured side by side in every round."""
 
-    async def measure(self, room: Room, case: str) -> Figures: ...
+    async def measure(self, environment: Environment, case: str) -> Figures: ...
 
 
 def ratio(medians: Medians, key: str, over: str, under: str) -> float | None:

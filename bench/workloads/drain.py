@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Sequence
 
+from bench.environment import Database, Environment
 from bench.job import Figures, Job
-from bench.room import Database, Room
 from bench.systems import System
 from bench.workloads import Column, Medians, Verdict, ratios
 
@@ -32,12 +32,12 @@ async def work(system: System, job: Job) -> Figures:
     return {"rate": job.tasks / seconds, "seconds": seconds}
 
 
-async def preload_and_drain(room: Room, case: str, database: Database, tasks: int) -> Figures:
-    system = room.system(case)
-    await room.run(case, "enqueue.fill", Job(database.url, tasks=tasks, batch=room.plan.batch))
-    if system.settle_sql:
-        await database.connection.execute(system.settle_sql)
-    figures = await room.run(case, "drain.work", Job(database.url, tasks=tasks))
+async def preload_and_drain(environment: Environment, case: str, database: Database, tasks: int) -> Figures:
+    system = environment.system(case)
+    await environment.run(case, "enqueue.fill", Job(database.url, tasks=tasks, batch=environment.plan.batch))
+    if system.analyze_sql:
+        await database.connection.execute(system.analyze_sql)
+    figures = await environment.run(case, "drain.work", Job(database.url, tasks=tasks))
     left = await database.connection.fetchval(system.unfinished_sql)
     if left:
         raise RuntimeError(f"{case} ran {tasks} tasks, yet {left} are not completed in the database")
@@ -52,9 +52,9 @@ class Drain:
     def cases(self, systems: Sequence[str]) -> list[str]:
         return list(systems)
 
-    async def measure(self, room: Room, case: str) -> Figures:
-        async with room.database(case) as database:
-            return await preload_and_drain(room, case, database, room.plan.drain_tasks)
+    async def measure(self, environment: Environment, case: str) -> Figures:
+        async with environment.database(case) as database:
+            return await preload_and_drain(environment, case, database, environment.plan.drain_tasks)
 
     def judge(self, medians: Medians) -> list[Verdict]:
         wanted = {"pgqueuer": 4.0, "procrastinate": 20.0}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from bench.environment import Environment
 from bench.job import Figures, Job
-from bench.room import Room
 from bench.systems import System
 from bench.workloads import Column, Medians, Verdict, ratios
 
@@ -28,10 +28,10 @@ class Enqueue:
     def cases(self, systems: Sequence[str]) -> list[str]:
         return list(systems)
 
-    async def measure(self, room: Room, case: str) -> Figures:
-        async with room.database(case) as database:
-            job = Job(database.url, tasks=room.plan.enqueue_tasks, batch=room.plan.batch)
-            return await room.run(case, "enqueue.fill", job)
+    async def measure(self, environment: Environment, case: str) -> Figures:
+        async with environment.database(case) as database:
+            job = Job(database.url, tasks=environment.plan.enqueue_tasks, batch=environment.plan.batch)
+            return await environment.run(case, "enqueue.fill", job)
 
     def judge(self, medians: Medians) -> list[Verdict]:
         return ratios(medians, "rate", {"pgqueuer": 2.0}, True, "Penstock's batch enqueue rate")

@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 
 from bench.child import announce_ready, stop_when_parent_hangs_up
+from bench.environment import Environment
 from bench.job import Figures, Job
-from bench.room import Room
 from bench.systems import System
 from bench.workloads import Column, Medians, Verdict, ratios
 
@@ -85,14 +85,14 @@ class Latency:
     def cases(self, systems: Sequence[str]) -> list[str]:
         return list(systems)
 
-    async def measure(self, room: Room, case: str) -> Figures:
-        plan = room.plan
+    async def measure(self, environment: Environment, case: str) -> Figures:
+        plan = environment.plan
         tasks = int(plan.latency_rate * plan.latency_seconds)
-        async with room.database(case) as database:
+        async with environment.database(case) as database:
             job = Job(database.url, tasks=tasks, rate=plan.latency_rate)
-            async with room.child(case, "latency.consume", job) as consumer:
+            async with environment.child(case, "latency.consume", job) as consumer:
                 await consumer.figures()
-                sent = await room.run(case, "latency.produce", job)
+                sent = await environment.run(case, "latency.produce", job)
                 return {**await consumer.figures(), **sent}
 
     def judge(self, medians: Medians) -> list[Verdict]:

@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Sequence
 
+from bench.environment import Environment
 from bench.job import Figures, Job
-from bench.room import Room
 from bench.systems import Settings, System
 from bench.workloads import Column, Medians, Verdict, ratio
 
@@ -46,25 +46,27 @@ class Notify:
             return []
         return [f"{switch}, worker {worker}" for worker in BACKLOGS for switch in ("off", "on")]
 
-    async def measure(self, room: Room, case: str) -> Figures:
+    async def measure(self, environment: Environment, case: str) -> Figures:
         switch, _, kind = case.partition(", worker ")
         notify = switch == "on"
-        async with room.database("penstock") as database:
+        async with environment.database("penstock") as database:
             settings: Settings = {"notify": notify}
             if BACKLOGS[kind]:
-                await room.run(
-                    "penstock", "enqueue.fill", Job(database.url, tasks=BACKLOGS[kind], batch=room.plan.batch)
+                await environment.run(
+                    "penstock",
+                    "enqueue.fill",
+                    Job(database.url, tasks=BACKLOGS[kind], batch=environment.plan.batch),
                 )
             serving = Job(database.url, settings=settings)
             writing = Job(
                 database.url,
-                writers=room.plan.notify_writers,
-                seconds=room.plan.notify_seconds,
+                writers=environment.plan.notify_writers,
+                seconds=environment.plan.notify_seconds,
                 settings=settings,
             )
-            async with room.child("penstock", "latency.consume", serving) as worker:
+            async with environment.child("penstock", "latency.consume", serving) as worker:
                 await worker.figures()
-                figures = await room.run("penstock", "notify.write", writing)
+                figures = await environment.run("penstock", "notify.write", writing)
                 worker.hang_up()
                 return {**figures, **await worker.figures()}
 

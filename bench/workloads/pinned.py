@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import asyncpg
 
+from bench.environment import Environment
 from bench.job import Figures, Job
-from bench.room import Room
 from bench.systems import System
 from bench.workloads import Column, Medians, Verdict
 
@@ -84,16 +84,18 @@ class Pinned:
     def cases(self, systems: Sequence[str]) -> list[str]:
         return [system for system in systems if system == "penstock"]
 
-    async def measure(self, room: Room, case: str) -> Figures:
-        async with room.database(case) as database:
+    async def measure(self, environment: Environment, case: str) -> Figures:
+        async with environment.database(case) as database:
             reader = database.connection
             await reader.execute("create extension if not exists pg_stat_statements")
             name = await reader.fetchval("select current_database()")
             await reader.execute(f"alter database \"{name}\" set pg_stat_statements.track = 'top'")
             async with reader.transaction(isolation="repeatable_read"):
                 await reader.fetchval("select count(*) from pg_class")
-                job = Job(database.url, tasks=room.plan.pinned_tasks, window=room.plan.pinned_window)
-                return await room.run(case, "pinned.rounds", job)
+                job = Job(
+                    database.url, tasks=environment.plan.pinned_tasks, window=environment.plan.pinned_window
+                )
+                return await environment.run(case, "pinned.rounds", job)
 
     def judge(self, medians: Medians) -> list[Verdict]:
         words = "Buffers per claimed task, last window / first"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench.environment import Environment
 from bench.job import Figures
-from bench.room import Room
 from bench.workloads import Column, Medians, Verdict
 from bench.workloads.drain import preload_and_drain
 
@@ -29,12 +29,12 @@ class Wal:
     def cases(self, systems: Sequence[str]) -> list[str]:
         return list(systems)
 
-    async def measure(self, room: Room, case: str) -> Figures:
-        tasks = room.plan.wal_tasks
-        async with room.database(case) as database:
+    async def measure(self, environment: Environment, case: str) -> Figures:
+        tasks = environment.plan.wal_tasks
+        async with environment.database(case) as database:
             connection = database.connection
             before = await connection.fetchval("select pg_current_wal_insert_lsn()")
-            await preload_and_drain(room, case, database, tasks)
+            await preload_and_drain(environment, case, database, tasks)
             written = await connection.fetchval("select pg_current_wal_insert_lsn() - $1::pg_lsn", before)
             ((dead, size),) = await connection.fetch(LEFT_BEHIND)
         return {

@@ -4,39 +4,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock.app import Penstock
+    from penstock.engine.penstock import Penstock
     from penstock.errors import LeaseLost, PenstockError
-    from penstock.model import Cancel, Exponential, NoRetry, Snooze, Table
+    from penstock.model import Attachment, Cancel, Exponential, NoRetry, Snooze, Table
+    from penstock.processes.channels.channel import Channel, ProviderFailed
+    from penstock.queue.task_run import TaskRun
     from penstock.settings import Settings
     from penstock.worker import Context
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Attachment",
     "Cancel",
+    "Channel",
     "Context",
     "Exponential",
     "LeaseLost",
     "NoRetry",
     "Penstock",
     "PenstockError",
+    "ProviderFailed",
     "Settings",
     "Snooze",
     "Table",
+    "TaskRun",
     "__version__",
 ]
 
 _HOMES = {
+    "Attachment": "penstock.model",
     "Cancel": "penstock.model",
+    "Channel": "penstock.processes.channels.channel",
     "Context": "penstock.worker",
     "Exponential": "penstock.model",
     "LeaseLost": "penstock.errors",
     "NoRetry": "penstock.model",
-    "Penstock": "penstock.app",
+    "Penstock": "penstock.engine.penstock",
     "PenstockError": "penstock.errors",
+    "ProviderFailed": "penstock.processes.channels.channel",
     "Settings": "penstock.settings",
     "Snooze": "penstock.model",
     "Table": "penstock.model",
+    "TaskRun": "penstock.queue.task_run",
 }
 
 

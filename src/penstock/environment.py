@@ -1,4 +1,4 @@
-"""Reads a frozen class of settings from the environment and .env; importing pydantic would take 0.2 s."""
+"""Reads a frozen settings class from the environment and .env (decision 0025: pydantic costs 0.2 s)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FALSE = frozenset({"0", "false", "f", "no", "n", "off"})
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Bounds of a number, the default where the class gives none, and whether `repr` shows the value."""
+    """Bounds of a number, the default if the class gives none, and whether `repr` shows the value."""
 
     default: Any = NO_DEFAULT
     ge: float | None = None
@@ -65,15 +65,19 @@ def model_validator(*, mode: Literal["after"]) -> Callable[[C], C]:
 
 
 class FromEnvironment:
-    """Each annotated attribute of a subclass is a field, set by keyword, variable, .env or default."""
+    """Each annotated attribute of a subclass is a field, set by keyword, variable, .env or default.
+
+    The variables of `bare_names` are read without the prefix, too.
+    """
 
     prefix: ClassVar[str] = ""
+    bare_names: ClassVar[frozenset[str]] = frozenset()
     model_fields: ClassVar[Mapping[str, Field]] = {}
     model_fields_set: frozenset[str]
 
     def __init_subclass__(cls) -> None:
         hints = _hints(cls)
-        cls.model_fields = {
+        cls.model_fields = dict(cls.model_fields) | {
             name: _field(hints[name], cls.__dict__.get(name, NO_DEFAULT))
             for name in cls.__annotations__
             if get_origin(hints[name]) is not ClassVar
@@ -81,7 +85,7 @@ class FromEnvironment:
 
     def __init__(self, **values: object) -> None:
         env_file = values.pop("_env_file", ".env")
-        given = {**variables(self.prefix, env_file), **values}
+        given = {**variables(self.prefix, env_file, self.bare_names), **values}
         self._fill({name: value for name, value in given.items() if name in self.model_fields})
 
     @classmethod
@@ -89,7 +93,7 @@ class FromEnvironment:
         return cls(**values)
 
     def model_copy(self, *, update: Mapping[str, object]) -> Self:
-        """The same settings with these changed, and checked again."""
+        """A copy with these settings changed, checked again."""
         copy = type(self).__new__(type(self))
         copy._fill({name: getattr(self, name) for name in self.model_fields_set} | dict(update))
         return copy
@@ -128,15 +132,15 @@ class FromEnvironment:
 
 
 def _hints(cls: type) -> dict[str, Any]:
-    """What typing.get_type_hints answers, in a third of its time: many settings share an annotation."""
+    """typing.get_type_hints in a third of its time: many settings share an annotation."""
     names, known = vars(sys.modules[cls.__module__]), {}
     for text in set(cls.__annotations__.values()):
-        known[text] = eval(text, names) if isinstance(text, str) else text  # noqa: S307  # the class's own words
+        known[text] = eval(text, names) if isinstance(text, str) else text  # noqa: S307  # the class's own source
     return {name: known[text] for name, text in cls.__annotations__.items()}
 
 
 def _field(hint: Any, default: object) -> Field:
-    """What a hint says, Annotated or not; a default of the class goes before that of its Field."""
+    """The field for a type hint, Annotated or not; the class's default overrides the Field's."""
     stated = next((part for part in get_args(hint)[1:] if isinstance(part, Field)), Field())
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if default is NO_DEFAULT:
@@ -151,7 +155,8 @@ def _checks(cls: type) -> tuple[dict[str, Any], dict[str, Any], list[Any]]:
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
     whole: list[Any] = []
-    for name, attribute in vars(cls).items():
+    inherited = [pair for each in reversed(cls.__mro__) for pair in vars(each).items()]
+    for name, attribute in inherited:
         if hasattr(attribute, "checks_all"):
             whole.append(attribute)
         marked = getattr(getattr(attribute, "__func__", None), "checks", None)
@@ -161,8 +166,8 @@ def _checks(cls: type) -> tuple[dict[str, Any], dict[str, Any], list[Any]]:
     return before, after, whole
 
 
-def variables(prefix: str, env_file: object) -> dict[str, str]:
-    """Fields that are set outside; an empty variable counts as unset, and the environment overrides .env."""
+def variables(prefix: str, env_file: object, bare_names: frozenset[str] = frozenset()) -> dict[str, str]:
+    """Fields set by variables; an empty variable counts as unset, and the environment overrides .env."""
     found: dict[str, str | None] = {}
     if env_file is not None and os.path.isfile(str(env_file)):
         from dotenv import dotenv_values
@@ -170,13 +175,14 @@ def variables(prefix: str, env_file: object) -> dict[str, str]:
         found.update({name.upper(): value for name, value in dotenv_values(str(env_file)).items()})
     found.update({name.upper(): value for name, value in os.environ.items() if value})
     start = prefix.upper()
-    return {
+    bare = {name: value for name in bare_names if (value := found.get(name.upper()))}
+    return bare | {
         name[len(start) :].lower(): value for name, value in found.items() if name.startswith(start) and value
     }
 
 
 def _converted(value: object, field: Field) -> object:
-    """The value in the field's type and within its bounds, or ValueError saying what it must be."""
+    """The value converted to the field's type and within its bounds; ValueError says what it must be."""
     kinds = (
         get_args(field.annotation)
         if get_origin(field.annotation) in (Union, UnionType)

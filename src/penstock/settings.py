@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from penstock.environment import Field, FromEnvironment, field_validator, model_validator, variables
+from penstock.environment import Field, field_validator, model_validator, variables
 from penstock.errors import SettingInvalid
+from penstock.source_settings import SourceSettings
 
 PREFIX = "PENSTOCK_"
 
@@ -17,10 +18,18 @@ Url = Annotated[str | None, Field(default=None, repr=False)]  # may hold a passw
 Secret = Annotated[str | None, Field(default=None, repr=False)]
 
 
-class Settings(FromEnvironment):
+class Settings(SourceSettings):
     """One frozen value for a process; each field is the variable PENSTOCK_<FIELD>."""
 
     prefix: ClassVar[str] = PREFIX
+    bare_names: ClassVar[frozenset[str]] = frozenset(
+        {
+            "drive_initial_sync_max_files",
+            "gmail_initial_sync_max_threads",
+            "integrations_use_fixtures",
+            "token_refresh_skew_seconds",
+        }
+    )
 
     data_dir: Path = Path(".penstock")
 
@@ -31,10 +40,12 @@ class Settings(FromEnvironment):
     operator_url: Url
     """Operator commands of the CLI."""
     listen_url: Url
-    """Direct address for LISTEN where the others lead through a transaction pooler."""
+    """Direct address for LISTEN if the others go through a transaction pooler."""
     pool_size: Annotated[int, Field(ge=1, le=1_000)] = 10
     statement_cache: Annotated[int, Field(ge=0, le=10_000)] = 100
-    """Prepared statements kept a connection; 0 behind a transaction pooler that cannot carry them."""
+    """Prepared statements kept per connection; 0 behind a transaction pooler that does not support them."""
+    sql_dir: Path | None = None
+    """A folder of your own SQL, migrated after Penstock's."""
 
     log_format: Literal["auto", "console", "json"] = "auto"
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
@@ -48,7 +59,7 @@ class Settings(FromEnvironment):
     lease_seconds: Annotated[float, Field(ge=0.5, le=86_400, allow_inf_nan=False)] = 15.0
     beat_seconds: Seconds = 5.0
     stall_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 60.0
-    """A worker whose event loop does not answer for this long gives its tasks up and exits; 0: never."""
+    """A worker whose event loop is blocked for this long gives up its tasks and exits; 0: never."""
     grace_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 30.0
     concurrency: Annotated[int, Field(ge=1, le=10_000)] = 100
     prefetch_seconds: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0.2
@@ -58,67 +69,86 @@ class Settings(FromEnvironment):
     api_key: Secret
     """The key of the tenant whose documents `penstock mcp` serves over stdio."""
     api_allowed_hosts: str | None = None
-    """Host names the API answers to, with commas; * for all; unset: this machine's own and the API's host."""
+    """Comma-separated host names the API accepts; * for all; unset: this machine's and the API's host."""
     api_connections: Annotated[int, Field(ge=1, le=100_000)] = 1_000
-    """Connections one API process has open; one more is answered with 503."""
+    """Maximum open connections of one API process; beyond that it answers 503."""
     api_head_seconds: Seconds = 10.0
-    """How long the head of a request may take."""
+    """How long a client may take to send the headers of a request."""
     api_body_seconds: Seconds = 30.0
-    """How long a body may take, and a second more for every api_body_bytes_per_second that came."""
+    """How long a body may take, plus one second for every api_body_bytes_per_second received."""
     api_body_bytes_per_second: Annotated[int, Field(ge=1, le=1_000_000_000)] = 10_000
     api_idle_seconds: Seconds = 5.0
-    """How long a connection is kept for the next request."""
+    """How long an idle connection is kept open for the next request."""
     spool_bytes: Annotated[int | None, Field(ge=1)] = None
-    """Bodies of unfinished uploads one API process holds; unset: 16 times max_upload_bytes."""
+    """Total size of uploads in progress in one API process; unset: 8 times max_upload_bytes."""
     spool_bytes_per_tenant: Annotated[int | None, Field(ge=1)] = None
-    """The same of one tenant; unset: 8 times max_upload_bytes."""
+    """Total size of one tenant's uploads in progress; unset: 4 times max_upload_bytes."""
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 6_000
-    """What one tenant may ask of one API process; a tenant may have its own figure."""
-    max_upload_bytes: Annotated[int, Field(ge=1, le=5_000_000_000)] = 104_857_600
-    """The largest document; a tenant may have its own figure."""
+    """Requests per minute of one tenant to one API process; can be overridden per tenant."""
+    max_upload_bytes: Annotated[int, Field(ge=1, le=5_000_000_000)] = 268_435_456
+    """Maximum size of a document; can be overridden per tenant."""
     max_documents: Annotated[int, Field(ge=0)] = 0
-    """Documents a tenant may have, 0 for no quota; a tenant may have its own figure."""
+    """Maximum number of documents of a tenant, 0 for no quota; can be overridden per tenant."""
     max_stored_bytes: Annotated[int, Field(ge=0)] = 0
-    """Bytes the documents of a tenant may have together, 0 for no quota; a tenant may have its own figure."""
+    """Maximum total size of a tenant's documents, 0 for no quota; can be overridden per tenant."""
     max_keys: Annotated[int, Field(ge=0)] = 0
-    """API keys a tenant may have, 0 for no quota; a tenant may have its own figure."""
+    """Maximum number of API keys of a tenant, 0 for no quota; can be overridden per tenant."""
 
     blob_url: Annotated[str | None, Field(default=None, repr=False)]
     """file:///…, s3://bucket/prefix, gs://…, az://…; unset: the folder blobs under the data directory."""
     s3_endpoint: str | None = None
     vault_key: Secret
-    """32 bytes in base64 that wrap the vault's keys; unset: made once in the data directory."""
+    """Master keys of the vault: 32 bytes in base64, separated by commas; the first one encrypts."""
+    vault_key_file: Path | None = None
+    """A private file with the master keys; without any of the three settings: vault.key in the data
+    directory."""
+    vault_kms_key_id: str | None = None
+    """The AWS KMS key that protects the master keys, which are then stored in the database."""
+    aws_region: str | None = None
+    """Region of AWS KMS and the Parameter Store; unset: AWS_REGION or the AWS configuration."""
+    kms_endpoint: str | None = None
+    """Address of AWS KMS, such as a VPC endpoint; unset: the region's."""
+    secret_store: Literal["postgres", "ssm"] = "postgres"  # noqa: S105  # not a secret itself
+    """Where new refresh tokens are stored; ssm: AWS's Parameter Store, encrypted there as well."""
+    ssm_prefix: str = "/penstock"
+    """The path under which parameters are stored: PREFIX/TENANT/SOURCE/PURPOSE/ID."""
+    ssm_kms_key_id: str | None = None
+    """The KMS key of the parameters; unset: the account's default key for the Parameter Store."""
+    ssm_endpoint: str | None = None
+    """Address of AWS Systems Manager, such as a VPC endpoint; unset: the region's."""
+    orphaned_secret_days: Days = 7
+    """How long a secret that nothing points at any more is kept; access tokens and parameters: less."""
 
     ingest_concurrency: Annotated[int, Field(ge=1, le=1_000)] = 5
-    """Documents one worker works on at a time."""
+    """Documents one worker processes at a time."""
     parse_processes: Annotated[int, Field(ge=1, le=256)] = 2
     parse_seconds: Seconds = 120.0
     parse_memory_mb: Annotated[int, Field(ge=64, le=1_048_576)] = 1_024
     parse_output_mb: Annotated[int, Field(ge=1, le=65_536)] = 256
     ocr_language: str = "eng"
     docling_url: str | None = None
-    """A Docling service; it is sent the documents that ask for it."""
+    """Address of a Docling service, used for documents that ask for it."""
     docling_auto: bool = False
-    """Send it every document it can read as well, unless the document asks for the local parser."""
+    """Send it every document it can read, unless the document asks for the local parser."""
     docling_api_key: Secret
 
     embedder: str = "wordllama"
     """The model of new projects: wordllama, minilm, brain, openai:MODEL, cohere:MODEL, voyage:MODEL."""
     models_dir: Path | None = None
-    """Where installed models live; unset: penstock/models in XDG_CACHE_HOME or ~/.cache."""
+    """Where models are installed; unset: penstock/models in XDG_CACHE_HOME or ~/.cache."""
     embedding_batch_size: Annotated[int | None, Field(ge=1, le=2_048)] = None
-    """Texts in one call of a remote embedder; unset: what suits each of them."""
+    """Texts per call of a remote embedder; unset: a default per provider."""
     embedding_fallback_url: str | None = None
-    """A second address that serves the same model as a remote embedder."""
+    """A second address that serves the same model as the remote embedder."""
     embedder_fallback: str | None = None
-    """The model documents are indexed with while their own is unavailable; unset: they wait."""
+    """The model used to index documents while their own is unavailable; unset: they wait."""
     embedder_fallback_after_seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 600.0
-    """How long the own model is unavailable before the fallback is used."""
+    """How long a project's model must be unavailable before the fallback is used."""
     search_embed_seconds: Annotated[float, Field(gt=0, le=60, allow_inf_nan=False)] = 5.0
-    """How long a search waits for the embedding of its query before it answers by words."""
+    """How long a search waits for its query's embedding before it falls back to keyword search."""
     brain_url: str | None = None
     brain_api_secret: Secret
-    """Shared secret: sent to the brain, and asked of callers of our own POST /internal/embed."""
+    """Shared secret: sent to the brain, and required of callers of our own POST /internal/embed."""
     openai_api_key: Secret
     openai_base_url: str = "https://api.openai.com/v1"
     cohere_api_key: Secret
@@ -126,8 +156,22 @@ class Settings(FromEnvironment):
     voyage_api_key: Secret
     voyage_base_url: str = "https://api.voyageai.com"
     embedding_requests_per_minute: Annotated[int | None, Field(ge=1)] = None
-    """Budget of a remote embedder over all workers; unset: 100 for Cohere, none for the others."""
+    """Request budget of a remote embedder, shared by all workers; unset: 100 for Cohere, else no limit."""
     embedding_tokens_per_minute: Annotated[int | None, Field(ge=1)] = None
+    embedding_price_per_million_tokens: Annotated[float | None, Field(ge=0)] = None
+    """Gives the estimate before a source's first sync a cost, in the currency of the price."""
+
+    classifier: Literal["off", "local", "llm"] = "off"
+    """What decides whether a parsed document is kept; a mailbox may choose another."""
+    classifier_provider: Literal["openai", "anthropic"] = "openai"
+    """The wire format of the language model: that of OpenAI, which many servers implement, or Anthropic's."""
+    classifier_url: str | None = None
+    """Its address; unset: the provider's own."""
+    classifier_api_key: Secret
+    classifier_model: str | None = None
+    """The language model; unset: there is none, and llm sorts like local."""
+    classifier_seconds: Annotated[float, Field(gt=0, le=300, allow_inf_nan=False)] = 20.0
+    """How long the language model may take; after that the local classifier decides."""
 
     index: Literal["pgvector", "qdrant"] = "pgvector"
     qdrant_url: str | None = None
@@ -137,38 +181,43 @@ class Settings(FromEnvironment):
     """A tenant with more chunks than this gets an HNSW index of its own."""
 
     allow_private_addresses: bool = False
-    """Let outgoing requests, of webhooks and the SMS gateway, reach loopback and private networks."""
+    """Allow outgoing requests (webhooks, the SMS gateway, providers) to loopback and private networks."""
 
     smtp_host: str | None = None
-    """The server that sends email; unset: attempts to send fail and say so."""
+    """The mail server; unset: attempts to send email fail with an error that says so."""
     smtp_port: Annotated[int, Field(ge=1, le=65_535)] = 587
     smtp_security: Literal["starttls", "tls", "none"] = "starttls"
     smtp_username: str | None = None
     smtp_password: Secret
     smtp_from: str | None = None
-    """The sender of messages that name none."""
+    """The default sender."""
     smtp_ca_file: Path | None = None
-    """Certificates to trust beside the system's, for a mail server of your own."""
+    """Certificates to trust in addition to the system's, for your own mail server."""
     smtp_connections: Annotated[int, Field(ge=1, le=100)] = 4
-    """Messages one worker sends at a time, each on a connection that is kept."""
+    """Messages one worker sends at a time, each on a persistent connection."""
     sms_base_url: str = "https://api.twilio.com"
-    """A gateway that speaks Twilio's Messages API."""
+    """An SMS gateway that implements Twilio's Messages API."""
     sms_account_sid: str | None = None
     sms_auth_token: Secret
     sms_from: str | None = None
-    """The number or messaging service (MG…) that sends messages that name none."""
+    """The default number or messaging service (MG…) to send from."""
     file_delete_signed: bool = False
     """Delete blobs by a signed URL instead of directly; needs a bucket, not a folder."""
     backup_retention_days: Annotated[int, Field(ge=0, le=3_650)] = 30
-    """How long your backups are kept; a deletion receipt says until when they still hold what was deleted."""
+    """How long you keep backups; a deletion receipt states until when they still contain the deleted data."""
 
     completed_retention_days: Days = 7
     dead_retention_days: Days = 90
     payload_limit_bytes: Annotated[int, Field(ge=1_024, le=16_777_216)] = 1_048_576
 
     @property
+    def api_url(self) -> str:
+        """The API's address as browsers reach it."""
+        return self.public_url or f"http://localhost:{self.api_port}"
+
+    @property
     def quotas(self) -> dict[str, int]:
-        """The quotas of a tenant that has no figures of its own; 0 for none."""
+        """The quotas of a tenant without its own; 0 for none."""
         return {name: getattr(self, name) for name in ("max_documents", "max_stored_bytes", "max_keys")}
 
     @field_validator("log_level", mode="before")
@@ -185,6 +234,15 @@ class Settings(FromEnvironment):
                 raise ValueError(f"{name.strip()!r} must be a host name without scheme and port, *.name or *")
         return listed
 
+    @field_validator("ssm_prefix")
+    @classmethod
+    def _is_path(cls, prefix: str) -> str:
+        if not re.fullmatch(r"(/[A-Za-z0-9_.-]+){1,10}", prefix) or prefix.lower().startswith(
+            ("/aws", "/ssm")
+        ):
+            raise ValueError("it must be a path like /penstock/production, and not start with /aws or /ssm")
+        return prefix
+
     @field_validator("database_url", "admin_url", "operator_url", "listen_url")
     @classmethod
     def _is_postgres(cls, url: str | None) -> str | None:
@@ -197,7 +255,7 @@ class Settings(FromEnvironment):
         if self.beat_seconds >= self.lease_seconds / 2:
             raise SettingInvalid(
                 _variable("beat_seconds"),
-                f"{self.beat_seconds:g} s leaves no room for a lost beat; it must be less than half of "
+                f"{self.beat_seconds:g} s leaves no time for a missed beat; it must be less than half of "
                 f"{_variable('lease_seconds')} ({self.lease_seconds:g} s)",
             )
         if 0 < self.stall_seconds < 1:
@@ -205,11 +263,15 @@ class Settings(FromEnvironment):
                 _variable("stall_seconds"),
                 f"{self.stall_seconds:g} s is too short; use 1 or more, or 0 for never",
             )
+        if self.classifier == "llm" and self.classifier_model is None:
+            raise SettingInvalid(
+                _variable("classifier"), f"llm needs a language model; set {_variable('classifier_model')}"
+            )
         if self.database_url is None:
             for name in ("admin_url", "operator_url", "listen_url"):
                 if getattr(self, name) is not None:
                     raise SettingInvalid(
-                        _variable(name), f"it is set while {_variable('database_url')} is not; set both"
+                        _variable(name), f"it is set, but {_variable('database_url')} is not; set both"
                     )
         return self
 
@@ -218,24 +280,24 @@ def _variable(field: str) -> str:
     return PREFIX + field.upper()
 
 
-OTHER_NAMES = frozenset({"chaos_long"})
-"""Variables that are not settings of the product but are read somewhere."""
+OTHER_NAMES = frozenset({"chaos_long", "source_password", "test_database_url"})
+"""Variables with the prefix that are not settings but are read elsewhere."""
 
-_told: set[str] = set()
+_reported: set[str] = set()
 
 
 def unknown_variables() -> dict[str, str | None]:
-    """Variables of the environment and .env that start like a setting and are none, with the nearest name.
+    """Variables in the environment and .env with the prefix that are not settings, with the closest name.
 
-    Each is told once per process.
+    Each is reported once per process.
     """
     unknown = sorted(
-        variables(PREFIX, ".env").keys() - Settings.model_fields.keys() - OTHER_NAMES - _told,
+        variables(PREFIX, ".env").keys() - Settings.model_fields.keys() - OTHER_NAMES - _reported,
     )
     if not unknown:
         return {}
     from difflib import get_close_matches
 
-    _told.update(unknown)
+    _reported.update(unknown)
     nearest = {name: get_close_matches(name, Settings.model_fields, 1, 0.6) for name in unknown}
     return {_variable(name): _variable(found[0]) if found else None for name, found in nearest.items()}

@@ -1,4 +1,4 @@
-"""Workers that freeze: past their lease they close nothing and write nothing, and block nobody meanwhile."""
+"""Workers that freeze: after their lease they close and write nothing, and meanwhile block nobody."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def _worker_of(books: Books, pid: int) -> int:
 
 
 @pytest.mark.parametrize("round_number", range(20 if LONG else 2))
-async def test_a_worker_that_wakes_up_late_writes_nothing_and_works_on(
+async def test_a_worker_that_wakes_up_late_writes_nothing_and_continues_to_work(
     mill: Mill, crew: Crew, round_number: int
 ) -> None:
     async with mill.open(mill.app()) as books:
@@ -37,10 +37,10 @@ async def test_a_worker_that_wakes_up_late_writes_nothing_and_works_on(
 
         zombie.send_signal(signal.SIGCONT)
 
-        async def registered_anew() -> bool:
+        async def registered_again() -> bool:
             return await _worker_of(books, zombie.pid) > old
 
-        await eventually(registered_anew, what="it registers again")
+        await eventually(registered_again, what="it registers again")
         crew.kill(healthy)
         await enqueue(books.admin, "late", 5, first=5)
         await books.drained(10)
@@ -72,7 +72,7 @@ async def test_a_worker_frozen_at_its_commit_blocks_no_rescue(mill: Mill, crew: 
         await asyncio.to_thread(crew.dismiss)
 
 
-async def test_a_lock_on_one_lease_does_not_hold_up_the_rescue_of_the_others(mill: Mill, crew: Crew) -> None:
+async def test_a_lock_on_one_lease_does_not_block_the_rescue_of_the_others(mill: Mill, crew: Crew) -> None:
     async with mill.open(mill.app()) as books, mill.database.connect("admin") as locker:
         victim = crew.spawn()
         await declared(books)

@@ -1,4 +1,4 @@
-"""A network that stalls, swallows or cuts: the worker comes back once it carries again, and loses nothing."""
+"""A network that stalls, drops or breaks: the worker returns once it works again, and loses nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTAGE_SECONDS = 2.5
         (Mode.BLACK_HOLE, "plain"),
     ],
 )
-async def test_a_worker_comes_back_when_the_network_does(
+async def test_a_worker_reconnects_when_the_network_is_back(
     mill: Mill, crew: Crew, mode: Mode, task_type: str
 ) -> None:
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Postgres goes away under running workers and comes back: they go on by themselves and lose nothing."""
+"""Postgres restarts under running workers: they continue by themselves and lose nothing."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ async def declared(books: Books) -> None:
 async def enqueue(
     admin: Connection, task_type: str, count: int, *, first: int = 0, seconds: tuple[float, float] = (0, 0)
 ) -> list[int]:
-    """So many tasks, each with its number and a random time to work."""
+    """This many tasks, each with its number and a random time to work."""
     assert task_type in hands.app.registry.types
     ids: list[int] = await admin.fetchval(
         "select queues.enqueue_many($1, array(select jsonb_build_object('n', n, 'seconds', s)"

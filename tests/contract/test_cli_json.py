@@ -10,6 +10,8 @@ import pytest
 from penstock.cli.program import COMMANDS
 from tests.plugins.command_line import CommandLine
 
+pytestmark = pytest.mark.timeout(180)
+
 STATS = (
     "queue paused ready running waiting parked dead oldest_ready_seconds max_running rate workers"
     " idle_workers"
@@ -26,12 +28,15 @@ DOCUMENT = (
 )
 TENANT = (
     "tenant_id slug name status max_upload_bytes requests_per_minute monthly_token_budget webhook_url"
-    " max_documents max_stored_bytes max_keys created_at holdings"
+    " contact_email max_documents max_stored_bytes max_keys created_at holdings"
 )
-SOURCE = "source_id kind name project status status_message created_at updated_at"
+SOURCE = (
+    "source_id kind name project status status_message account health sync_every_seconds next_sync_at"
+    " synced_at created_at updated_at"
+)
 BACKUP = (
     "target format penstock_version schema_version created_at database_bytes database_sha256 blobs blob_store"
-    " blob_count blob_bytes blob_list_sha256 gone missing vault_key vault_key_ids index"
+    " blob_count blob_bytes blob_list_sha256 gone missing vault_key vault_key_ids parameters index"
 )
 KEY = "key_id name prefix scopes created_at expires_at revoked_at used_at"
 PROJECT = (
@@ -53,7 +58,8 @@ MODEL = "name model dimensions max_tokens is_remote is_ready remedy"
 MESSAGE = "message_id process_id state attempts error_message"
 REQUESTED = "account_id account_deletion_task_id receipt_token deletion"
 DELETION = (
-    "account_id account_deletion_task_id status error requested_at files_left flags receipt receipt_sha256"
+    "account_id account_deletion_task_id status error requested_at files_left parameters_left flags receipt"
+    " receipt_sha256"
 )
 LETTER = "task_id task_type queue reason attempts losses error_code error_message fingerprint died_at"
 LISTED_PROCESS = (
@@ -85,7 +91,7 @@ def drained(penstock: CommandLine) -> tuple[int, int]:
     return ids[0], ids[1]
 
 
-def test_looks_print_their_documented_keys(penstock: CommandLine) -> None:
+def test_commands_that_read_print_their_documented_keys(penstock: CommandLine) -> None:
     done, dead = drained(penstock)
     assert {frozenset(row) for row in penstock("queue", "stats", "--json").json["queues"]} == {
         frozenset(keys(STATS))
@@ -115,7 +121,9 @@ def test_looks_print_their_documented_keys(penstock: CommandLine) -> None:
     assert all(set(check) == keys("check status message remedy") for check in doctor["checks"])
 
 
-def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path) -> None:
+def test_commands_that_change_something_print_their_documented_keys(
+    penstock: CommandLine, tmp_path: Path
+) -> None:
     _, dead = drained(penstock)
     assert penstock("queue", "pause", "shop", "--json").json == {"queue": "shop", "paused": True}
     assert penstock("queue", "resume", "shop", "--json").json == {"queue": "shop", "paused": False}
@@ -160,9 +168,12 @@ def test_acts_print_their_documented_keys(penstock: CommandLine, tmp_path: Path)
     assert set(whole) == keys(BACKUP)
     assert set(penstock("db", "url", "--json").json) == keys("role url")
     assert set(penstock("migrate", "--json").json) == keys(
-        "version changed migrations objects dropped vectors"
+        "version changed migrations objects dropped folders vectors"
     )
-    assert set(penstock("migrate", "--check", "--json").json) == keys("database_version code_version pending")
+    assert set(penstock("migrate", "--check", "--json").json) == keys(
+        "database_version code_version pending folders"
+    )
+    assert set(penstock("db", "status", "--json").json) == keys("ledgers current")
     assert set(penstock("bench", "--tasks", "200", "--json").json) == keys(
         "tasks closed enqueue_seconds enqueue_per_second drain_seconds drain_per_second"
     )

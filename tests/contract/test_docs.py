@@ -1,4 +1,4 @@
-"""Holds the documentation to the code: links, promises, settings, errors, functions, metrics, log events."""
+"""Compares the documentation with the code: links, promises, settings, errors, SQL, metrics, log events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import penstock.sql
 from penstock.errors import REFUSALS
 from penstock.observe import Metrics
-from penstock.settings import PREFIX, Settings
+from penstock.settings import OTHER_NAMES, PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "penstock"
@@ -25,7 +25,7 @@ PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"],
     key=lambda page: str(page),
 )
-FENCED = re.compile(r"^(\s*)```.*?^\1```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^([ ]*)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+?)\s*$", re.MULTILINE)
 
@@ -110,7 +110,7 @@ def test_the_settings_page_lists_every_setting_and_no_other() -> None:
     "page", [*PAGES, ROOT / ".env.example"], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_no_page_names_a_setting_that_does_not_exist(page: Path) -> None:
-    known = {PREFIX + name.upper() for name in Settings.model_fields} | {PREFIX + "CHAOS_LONG"}
+    known = {PREFIX + name.upper() for name in (*Settings.model_fields, *OTHER_NAMES)}
     named = set(re.findall(rf"\b{PREFIX}[A-Z0-9_]*[A-Z0-9]", page.read_text(encoding="utf-8")))
     assert named - known == set()
 
@@ -139,16 +139,23 @@ def test_every_sqlstate_is_explained_beside_its_error() -> None:
 
 def test_every_error_class_is_explained() -> None:
     classes = re.findall(
-        r"^class (\w+)\((?:PenstockError|Refused)\)", text_of("src/penstock/errors.py"), re.M
+        r"^class (\w+)\((?:PenstockError|Refused)\)",
+        "\n".join(path.read_text(encoding="utf-8") for path in (SOURCE / "errors").glob("*.py")),
+        re.M,
     )
     page = text_of("docs/reference/errors.md")
     assert [name for name in classes if f"`{name}`" not in page] == []
 
 
 def granted() -> set[str]:
-    grants = (SQL / "security" / "grants.sql").read_text()
-    lists = re.findall(r"v_\w+ text\[\] := array\[(.*?)\];", grants, re.DOTALL)
-    return {name for names in lists for name in re.findall(r"'(\w+)'", names)}
+    """The queue's functions that a login may call."""
+    grants = (SQL / "queues" / "grants" / "functions.sql").read_text()
+    return {
+        name
+        for names, roles in re.findall(r"grant execute on function\s(.*?)\bto ([^;]+);", grants, re.DOTALL)
+        if not set(re.findall(r"\w+", roles)) <= {"penstock_owner", "penstock_all_tenants"}
+        for name in re.findall(r"queues\.(\w+)", names)
+    }
 
 
 def sections() -> dict[str, str]:
@@ -181,7 +188,7 @@ def test_the_sql_reference_names_the_errors_a_function_raises() -> None:
 
 
 def test_the_reference_of_documents_is_what_the_sql_says() -> None:
-    """Write it anew after a change: python tools/sql_reference.py"""
+    """Write it again after a change: python tools/sql_reference.py"""
     spec = importlib.util.spec_from_file_location("sql_reference", ROOT / "tools" / "sql_reference.py")
     assert spec is not None
     assert spec.loader is not None
@@ -192,7 +199,7 @@ def test_the_reference_of_documents_is_what_the_sql_says() -> None:
 
 def test_every_function_for_documents_says_which_errors_it_raises() -> None:
     silent = []
-    for schema in ("accounts", "api", "comms", "files", "ingest", "vault", "keeping"):
+    for schema in ("accounts", "api", "comms", "files", "ingest", "search", "vault", "all_tenants"):
         for file in sorted((SQL / schema / "functions").glob("*.sql")):
             text = file.read_text(encoding="utf-8")
             head = re.match(r"(?:--[^\n]*\n)+", text)
@@ -219,14 +226,14 @@ def test_every_log_event_is_explained() -> None:
     assert {event for event in events if f"`{event}`" not in page} == set()
 
 
-def test_the_readmes_ten_lines_are_the_example() -> None:
-    shown = re.search(
+def test_the_readme_shows_the_examples_as_they_are() -> None:
+    shown = re.findall(
         r"<!-- example:begin (\S+) -->\n```python\n(.*?)```\n<!-- example:end -->",
         text_of("README.md"),
         re.DOTALL,
     )
-    assert shown is not None
-    assert shown[2] == text_of(shown[1])
+    assert [name for name, _ in shown] == ["examples/documents.py", "examples/ten_lines.py"]
+    assert [name for name, text in shown if text != text_of(name)] == []
 
 
 def test_the_readme_keeps_its_place_for_the_figures() -> None:

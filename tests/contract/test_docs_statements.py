@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from penstock.api.rate_limit import burst_of
+from penstock.embed.remote.making import VENDORS, make_remote
 from penstock.errors import EmbedderRefused
-from penstock.pipeline.embed.remote.making import VENDORS, make_remote
 from penstock.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -22,11 +22,11 @@ def text_of(path: str) -> str:
 
 def test_contributing_shows_the_layers_of_the_contract() -> None:
     contracts = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
-    layers = next(contract["layers"] for contract in contracts if contract["id"] == "house")
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
     drawn = re.search(r"<!-- layers -->\n```\n(.*?)```", text_of("CONTRIBUTING.md"), re.DOTALL)
     assert drawn is not None
     shown = [{room.strip() for room in rooms.split(",")} for rooms in drawn[1].split("→")]
-    assert shown == [{room.strip() for room in layer.split("|")} for layer in reversed(layers)]
+    assert shown == [{package.strip() for package in layer.split("|")} for layer in reversed(layers)]
 
 
 @pytest.mark.parametrize(

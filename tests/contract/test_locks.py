@@ -1,4 +1,4 @@
-"""The lock files hold every dependency with its hashes and no address; the files of an image are there."""
+"""The lock files have every dependency with its hashes and no address; the files of an image exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 LOCKS = {
     "requirements.lock": ("dev",),
     "requirements-bench.lock": ("dev", "bench"),
-    "requirements-runtime.lock": ("build", "ocr", "qdrant"),
+    "requirements-runtime.lock": ("aws", "build", "ocr", "qdrant"),
 }
 PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9._-]*)(?:\[[^]]*\])?==(?P<version>\S+)", re.MULTILINE)
 

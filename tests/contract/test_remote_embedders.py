@@ -1,4 +1,4 @@
-"""Every remote embedder keeps one contract, shown against a simulator that speaks the vendors' wires."""
+"""Every remote embedder keeps the same contract, against a simulator that speaks the vendors' formats."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from email.utils import format_datetime
 import numpy as np
 import pytest
 
+from penstock.embed.remote import RemoteEmbedder, make_remote
 from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused
 from penstock.model.embedder import Embedder
-from penstock.pipeline.embed.remote import RemoteEmbedder, make_remote
 from penstock.settings import Settings
 from penstock.simulators import EmbeddingsSimulator, Fault, busy, serving
 from penstock.simulators.embeddings import KEY
@@ -152,7 +152,7 @@ async def test_a_broken_server_fails_and_the_next_call_works(vendor: Vendor, sta
 
 @every_vendor
 @pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 413, 422])
-async def test_what_will_never_work_is_refused_with_a_remedy(vendor: Vendor, status: int) -> None:
+async def test_a_status_that_a_retry_cannot_fix_is_refused_with_a_remedy(vendor: Vendor, status: int) -> None:
     async with remote(vendor.name) as (embedder, simulator):
         simulator.faults.add(Fault("status", status, {"location": "http://elsewhere.example/"}))
         with pytest.raises(EmbedderRefused, match=str(status)) as told:
@@ -199,7 +199,7 @@ async def test_a_server_that_does_not_answer_is_a_failure_in_time(vendor: Vendor
 
 
 @every_vendor
-async def test_nobody_there_is_a_failure(vendor: Vendor) -> None:
+async def test_an_unreachable_service_is_a_failure(vendor: Vendor) -> None:
     async with serving(EmbeddingsSimulator().app) as address:
         pass  # nobody listens at this address any more
     embedder = make_remote(vendor.name, settings(address))

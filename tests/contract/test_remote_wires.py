@@ -1,4 +1,4 @@
-"""What is particular to one vendor's wire, to the brain's model, and to the fallback address."""
+"""What is specific to one vendor's format, to the brain's model, and to the fallback address."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from penstock.embed.remote import RemoteEmbedder
 from penstock.errors import EmbedderBusy, EmbedderFailed
-from penstock.pipeline.embed.remote import RemoteEmbedder
 from penstock.simulators import EmbeddingsSimulator, Fault, busy, serving
 from penstock.simulators.embeddings import KEY
 from tests.contract.test_remote_embedders import TEXTS, remote, settings
@@ -27,7 +27,7 @@ async def test_openai_is_asked_for_base64_and_its_dimensions() -> None:
         ]
 
 
-async def test_a_model_of_ones_own_is_not_told_its_dimensions_and_needs_no_key() -> None:
+async def test_a_users_own_model_is_not_sent_dimensions_and_needs_no_key() -> None:
     async with remote("openai:some-model", openai_api_key=None) as (embedder, simulator):
         simulator.key = ""
         await embedder.embed(TEXTS)
@@ -145,7 +145,7 @@ async def test_a_failing_fallback_leaves_the_first_ones_answer() -> None:
 
 
 async def test_no_secret_and_no_text_is_in_the_repr_of_an_embedders_parts() -> None:
-    from penstock.pipeline.embed.remote.brain import BrainWire
+    from penstock.embed.remote.brain import BrainWire
 
     wire = BrainWire(KEY)
     assert KEY not in repr(wire)

@@ -9,16 +9,18 @@ import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from obstore.store import LocalStore
 
+from penstock.blobs.spool import Spooled
+from penstock.blobs.store import Blobs
 from penstock.db.tenancy import TenantPool
-from penstock.intake import Blobs, Intake
-from penstock.intake.spool import Spooled
+from penstock.documents.intake import Intake
+from penstock.index import Index
 from penstock.model import TenantId
-from penstock.pipeline.tending import Tending
+from penstock.pipeline.maintenance import DocumentMaintenance
 from penstock.settings import Settings
 from tests.sql.document_calls import CODE
 
@@ -47,7 +49,7 @@ class DyingBlobs(Blobs):
 
 
 class NoIndex:
-    async def tend(self) -> None: ...
+    async def maintain(self) -> None: ...
 
 
 async def _content() -> AsyncIterator[bytes]:
@@ -58,7 +60,9 @@ async def main(moment: str, url: str, folder: str, tenant: str) -> None:
     tenants = await TenantPool.open(url, application_name="crashing")
     blobs: Any = DyingBlobs(Path(folder) / "blobs", moment)
     if moment in SWEEP:
-        await Tending(tenants, blobs, NoIndex()).remove_orphans(timedelta(seconds=-60))
+        await DocumentMaintenance(tenants, blobs, cast("Index", NoIndex())).remove_orphans(
+            timedelta(seconds=-60)
+        )
     else:
         intake = Intake(tenants, blobs, Settings(data_dir=Path(folder)), CODE)
         await intake.take_in(TenantId(UUID(tenant)), _content(), uploaded_by="tests")

@@ -16,7 +16,8 @@ from tests.plugins.documents import Works, works_on
 from tests.plugins.workers import eventually
 
 SHORT_BACKOFF = """
-create or replace function internal.backoff(_failures integer) returns interval
+create or replace function internal.exponential(
+_first interval, _factor double precision, _most interval, _failures integer) returns interval
 language sql immutable parallel safe as $$ select interval '50 milliseconds' $$
 """
 
@@ -32,7 +33,7 @@ order by 1
 
 @asynccontextmanager
 async def hurried(database: Database, folder: Path, **settings: Any) -> AsyncIterator[Works]:
-    """The product with the pauses of its processes made short."""
+    """The engine with the pauses of its processes made short."""
     async with database.connect("admin") as admin:
         await admin.execute(SHORT_BACKOFF)
     async with works_on(database, folder, poll_interval=0.2, **settings) as works:
@@ -44,10 +45,10 @@ async def ended(works: Works, tenant_id: TenantId | None = None, within: float =
     account_id = tenant_id or works.tenant_id
 
     async def over() -> bool:
-        return (await works.product.deletions.show(account_id)).status != "running"
+        return (await works.engine.deletions.show(account_id)).status != "running"
 
     await eventually(over, within=within, every=0.05, what="the deletion ends")
-    return await works.product.deletions.show(account_id)
+    return await works.engine.deletions.show(account_id)
 
 
 @asynccontextmanager

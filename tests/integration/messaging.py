@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
-from penstock.channels import Sent
 from penstock.db import Connection
+from penstock.processes.messages import Sent
 from penstock.simulators import Fault, SmsGatewaySimulator, serving
 from tests.plugins.database import Database
 from tests.plugins.documents import Works, works_on
@@ -129,7 +129,7 @@ class Facts:
 
 @dataclass(slots=True)
 class Messaging:
-    """The product with one provider; the administrator reads the facts."""
+    """The engine with one provider; the administrator reads the facts."""
 
     kind: Kind
     provider: Provider
@@ -144,7 +144,7 @@ class Messaging:
         return f"comms.get_{self.kind}_payload" if part == "get" else f"comms.record_{self.kind}_{part}"
 
     async def send(self, text: str = "The sluice is open", *, to: str | None = None) -> Sent:
-        messages = self.works.product.messages
+        messages = self.works.engine.messages
         if self.kind == "email":
             to = to or "miller@example.org"
             return await messages.send_email(self.works.tenant_id, to=[to], subject=text, text="As it says.")
@@ -164,10 +164,10 @@ class Messaging:
         return Facts(row[0], row[1], row[2], tuple(row[3] or ()))
 
     async def state(self, sent: Sent) -> str:
-        return (await self.works.product.messages.show(self.works.tenant_id, sent.process_id)).state
+        return (await self.works.engine.messages.show(self.works.tenant_id, sent.process_id)).state
 
     async def error(self, sent: Sent) -> str:
-        shown = await self.works.product.messages.show(self.works.tenant_id, sent.process_id)
+        shown = await self.works.engine.messages.show(self.works.tenant_id, sent.process_id)
         return shown.error_message or ""
 
     async def is_over(self) -> bool:
@@ -179,7 +179,7 @@ class Messaging:
 
     async def supervise(self, sent: Sent) -> str:
         """The status or outcome of a supervisor that is run by hand, out of turn."""
-        async with self.works.product.tenants.transaction(self.works.tenant_id) as conn:
+        async with self.works.engine.tenants.transaction(self.works.tenant_id) as conn:
             return cast(
                 "str",
                 await conn.fetchval(
@@ -216,7 +216,8 @@ class Messaging:
     async def back_off(self, interval: str) -> None:
         """How long every process waits after a failure."""
         await self.admin.execute(
-            "create or replace function internal.backoff(_failures integer) returns interval language sql"
+            "create or replace function internal.exponential(_first interval, _factor double precision,"
+            " _most interval, _failures integer) returns interval language sql"
             f" immutable parallel safe as $$ select interval '{interval}' $$"
         )
 

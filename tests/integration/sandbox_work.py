@@ -113,6 +113,18 @@ def write(path: str, megabytes: int) -> None:
         file.write(bytes(megabytes * 1_048_576))
 
 
+def write_many(files: int, megabytes: int, nested: bool = False) -> None:
+    """Files of this size until somebody stops it."""
+    at = "."
+    for number in range(files):
+        if nested:
+            at = f"{at}/{number}"
+            os.mkdir(at)
+        with open(f"{at}/{number}.part", "wb") as file:
+            file.write(bytes(megabytes * 1_048_576))
+    time.sleep(60)
+
+
 def environment() -> dict[str, str]:
     return dict(os.environ)
 

@@ -1,4 +1,4 @@
-"""The deletion of an account: what happens in order, what stops it, how it goes on, and what proves it."""
+"""The deletion of an account: its steps, what stops it, how it continues, and what proves it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import shutil
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,13 @@ async def filled(works: Works) -> list[UUID]:
 
 
 async def request(works: Works) -> DeletionRequested:
-    return await works.product.deletions.request(works.tenant_id)
+    return await works.engine.deletions.request(works.tenant_id)
 
 
 async def another(works: Works, slug: str = "other") -> TenantId:
     operators = await TenantPool.open(works.database.operator_url, application_name="operator", size=1)
     try:
-        return (await Accounts(operators, works.product.settings).create_tenant(slug)).tenant_id
+        return (await Accounts(operators, works.engine.settings).create_tenant(slug)).tenant_id
     finally:
         await operators.close()
 
@@ -54,7 +55,7 @@ async def flags(works: Works) -> list[str]:
     return list(found or [])
 
 
-async def test_an_account_goes_file_by_file_then_its_data_then_there_is_a_receipt(
+async def test_an_account_is_deleted_file_by_file_then_its_data_and_then_a_receipt_is_written(
     database: Database, tmp_path: Path
 ) -> None:
     async with hurried(database, tmp_path) as works:
@@ -63,7 +64,7 @@ async def test_an_account_goes_file_by_file_then_its_data_then_there_is_a_receip
         requested = await request(works)
         assert await flags(works) == ["deleted"]
         assert await works.value("select count(*) from accounts.account_deletion_task") == 1
-        assert (await works.product.deletions.show(works.tenant_id)).status == "running"
+        assert (await works.engine.deletions.show(works.tenant_id)).status == "running"
         async with works.working():
             deletion = await ended(works)
         assert (deletion.status, deletion.files_left, deletion.error) == ("succeeded", 0, None)
@@ -89,17 +90,17 @@ async def test_an_account_goes_file_by_file_then_its_data_then_there_is_a_receip
         assert await works.value("select count(*) from internal.open_root") == 0
 
 
-async def test_the_receipt_counts_what_went_and_its_hash_tells_a_changed_copy(
+async def test_the_receipt_counts_what_was_removed_and_its_hash_reveals_a_changed_copy(
     database: Database, tmp_path: Path
 ) -> None:
     async with hurried(database, tmp_path, backup_retention_days=12) as works, works.working():
         await filled(works)
-        await works.product.accounts.create_key(works.tenant_id, "ci", ["search"])
+        await works.engine.accounts.create_key(works.tenant_id, "ci", ["search"])
         contents = await works.value("select string_agg(content_sha256, '' order by file_id) from files.file")
         requested = await request(works)
         deletion = await ended(works)
         assert requested.receipt_token is not None
-        assert await works.product.deletions.find(requested.receipt_token) == deletion
+        assert await works.engine.deletions.find(requested.receipt_token) == deletion
         assert deletion.receipt_is_unchanged
         receipt: dict[str, Any] = dict(deletion.receipt or {})
         assert receipt["account_id"] == str(works.tenant_id)
@@ -117,13 +118,13 @@ async def test_the_receipt_counts_what_went_and_its_hash_tells_a_changed_copy(
         assert times == sorted(times)
         assert receipt["backups"]["retention_days"] == 12
         assert datetime.fromisoformat(receipt["backups"]["held_until"]) == times[-1] + timedelta(days=12)
-        forged = deletion.model_copy(update={"receipt": receipt | {"removed": removed | {"files": 3}}})
+        forged = replace(deletion, receipt=receipt | {"removed": removed | {"files": 3}})
         assert not forged.receipt_is_unchanged
-        assert (await works.product.accounts.show_tenant(works.tenant_id)).name == "anonymized"
+        assert (await works.engine.accounts.show_tenant(works.tenant_id)).name == "anonymized"
         assert await works.value("select count(*) from ingest.ingestion where uploaded_by = 'test'") == 0
 
 
-async def test_a_file_that_cannot_be_removed_ends_it_with_its_name_and_a_new_request_goes_on(
+async def test_a_file_that_cannot_be_removed_fails_the_deletion_by_name_and_a_new_request_continues(
     database: Database, tmp_path: Path
 ) -> None:
     async with hurried(database, tmp_path) as works, works.working():
@@ -145,7 +146,7 @@ async def test_a_file_that_cannot_be_removed_ends_it_with_its_name_and_a_new_req
         told = await seen(works, "select error_message from accounts.account_deletion_task_failed")
         assert told == deletion.error
         assert requested.receipt_token is not None
-        outside = (await works.product.deletions.find(requested.receipt_token)).error or ""
+        outside = (await works.engine.deletions.find(requested.receipt_token)).error or ""
         assert "could not be deleted" in outside
         assert not any(inside in outside for inside in ("/", str(tmp_path), *map(str, files))), outside
         assert await flags(works) == ["deleted"]
@@ -161,7 +162,7 @@ async def test_a_file_that_cannot_be_removed_ends_it_with_its_name_and_a_new_req
         assert await works.value("select count(*) from accounts.account_deletion_task") == 1
 
 
-async def test_an_anonymization_that_raises_ends_it_with_its_error_and_a_new_request_goes_on(
+async def test_an_anonymization_that_raises_fails_the_deletion_with_its_error_and_a_new_request_continues(
     database: Database, tmp_path: Path
 ) -> None:
     async with hurried(database, tmp_path) as works, works.working():
@@ -184,28 +185,28 @@ async def test_an_anonymization_that_raises_ends_it_with_its_error_and_a_new_req
         assert await seen(works, left) == 0
 
 
-async def test_keys_stop_and_nothing_is_taken_in_from_the_request_on(
+async def test_after_the_request_keys_stop_working_and_nothing_is_accepted(
     database: Database, tmp_path: Path
 ) -> None:
     async with hurried(database, tmp_path) as works:
-        product = works.product
-        key = await product.accounts.create_key(works.tenant_id, "ci", ["admin"])
+        engine = works.engine
+        key = await engine.accounts.create_key(works.tenant_id, "ci", ["admin"])
         taken = await works.hand_in(NOTES[0])
-        caller = await product.accounts.authenticate(key.secret)
+        caller = await engine.accounts.authenticate(key.secret)
         await request(works)
         with pytest.raises(KeyRefused, match="revoked"):
-            await product.accounts.authenticate(key.secret)
+            await engine.accounts.authenticate(key.secret)
         late: tuple[Callable[[], Awaitable[object]], ...] = (
             lambda: works.hand_in(NOTES[1]),
-            lambda: product.intake.replace(works.tenant_id, taken.document_id, once(b"other")),
-            lambda: product.accounts.create_key(works.tenant_id, "late", ["search"]),
-            lambda: product.accounts.create_project(works.tenant_id, "late"),
-            lambda: product.accounts.set_project(works.tenant_id, "default", name="late"),
-            lambda: product.accounts.set_tenant(works.tenant_id, name="late"),
-            lambda: product.completion_webhooks.put(works.tenant_id, "http://127.0.0.1/late"),
-            lambda: product.webhooks.rotate(works.tenant_id),
-            lambda: product.replies.begin(caller, "late", b"\0" * 32),
-            lambda: product.messages.send_sms(works.tenant_id, to="+4930123456", text="late"),
+            lambda: engine.intake.replace(works.tenant_id, taken.document_id, once(b"other")),
+            lambda: engine.accounts.create_key(works.tenant_id, "late", ["search"]),
+            lambda: engine.accounts.create_project(works.tenant_id, "late"),
+            lambda: engine.accounts.set_project(works.tenant_id, "default", name="late"),
+            lambda: engine.accounts.set_tenant(works.tenant_id, name="late"),
+            lambda: engine.completion_webhooks.put(works.tenant_id, "http://127.0.0.1/late"),
+            lambda: engine.webhooks.rotate(works.tenant_id),
+            lambda: engine.replies.begin(caller, "late", b"\0" * 32),
+            lambda: engine.messages.send_sms(works.tenant_id, to="+4930123456", text="late"),
         )
         for call in late:
             with pytest.raises(TenantClosed):
@@ -214,7 +215,7 @@ async def test_keys_stop_and_nothing_is_taken_in_from_the_request_on(
         assert await works.value(written) == 0
 
 
-async def test_uploads_that_race_the_request_are_refused_or_go_with_the_rest(
+async def test_uploads_that_race_the_request_are_refused_or_deleted_with_the_rest(
     database: Database, tmp_path: Path
 ) -> None:
     async with hurried(database, tmp_path) as works, works.working():
@@ -224,7 +225,7 @@ async def test_uploads_that_race_the_request_are_refused_or_go_with_the_rest(
         assert all(isinstance(answer, TenantClosed) for answer in refused), refused
         deletion = await ended(works)
         assert deletion.status == "succeeded"
-        assert (deletion.receipt or {})["removed"]["files"] == 12 - len(refused)  # type: ignore[index, call-overload]  # JSON
+        assert (deletion.receipt or {})["removed"]["files"] == 12 - len(refused)
         assert not [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
 
 
@@ -232,10 +233,10 @@ async def test_another_tenant_is_untouched(database: Database, tmp_path: Path) -
     async with hurried(database, tmp_path) as works, works.working():
         theirs = await another(works)
         for tenant_id in (works.tenant_id, theirs):
-            await works.product.accounts.create_key(tenant_id, "ci", ["search"])
+            await works.engine.accounts.create_key(tenant_id, "ci", ["search"])
             for note in NOTES:  # the same bytes, so that what is shared by mistake shows
-                taken = await works.product.intake.take_in(tenant_id, once(note.encode()), uploaded_by="test")
-                await works.product.documents.wait(tenant_id, taken.document_id, 60)
+                taken = await works.engine.intake.take_in(tenant_id, once(note.encode()), uploaded_by="test")
+                await works.engine.documents.wait(tenant_id, taken.document_id, 60)
         async with database.connect("admin") as admin:
             await eventually(lambda: works.value("select count(*) = 0 from queues.lease"))
             before = await digests(admin, theirs)
@@ -253,20 +254,20 @@ async def test_a_second_request_is_the_same_deletion_with_the_first_token(
         first, *others = await asyncio.gather(*[request(works) for _ in range(4)])
         assert {each.account_deletion_task_id for each in others} == {first.account_deletion_task_id}
         (token,) = [each.receipt_token for each in (first, *others) if each.receipt_token is not None]
-        assert (await works.product.deletions.find(token)).status == "running"
+        assert (await works.engine.deletions.find(token)).status == "running"
         assert await works.value("select count(*) from accounts.account_deletion_task") == 1
         assert await works.value("select count(*) from internal.open_root") == 1
         kept = await works.value("select receipt_token_sha256 from accounts.account_deletion_task")
         assert kept == hashlib.sha256(token.encode()).digest()
         with pytest.raises(NotFound):
-            await works.product.deletions.find("x" * 43)
+            await works.engine.deletions.find("x" * 43)
 
 
 async def test_a_request_for_another_or_no_account_writes_nothing(database: Database, tmp_path: Path) -> None:
     async with hurried(database, tmp_path) as works:
         theirs = await another(works)
         for account_id in (theirs, uuid4(), None):
-            async with works.product.tenants.transaction(works.tenant_id) as conn:
+            async with works.engine.tenants.transaction(works.tenant_id) as conn:
                 row = await conn.fetchrow("select * from api.request_account_deletion($1)", account_id)
             assert row is not None
             assert "account" in row["validation_failure_message"]
@@ -276,12 +277,12 @@ async def test_a_request_for_another_or_no_account_writes_nothing(database: Data
         assert await works.value("select count(*) from queues.task") == 0
         assert await works.value("select bool_and(status = 'active') from accounts.tenant")
         with pytest.raises(NotFound):
-            await works.product.deletions.request(TenantId(uuid4()))
+            await works.engine.deletions.request(TenantId(uuid4()))
         with pytest.raises(NotFound):
-            await works.product.deletions.show(works.tenant_id)
+            await works.engine.deletions.show(works.tenant_id)
 
 
-async def test_an_open_lease_is_waited_out_and_its_late_close_is_refused(
+async def test_the_deletion_waits_for_an_open_lease_and_refuses_its_late_close(
     database: Database, tmp_path: Path
 ) -> None:
     async with hurried(database, tmp_path) as works, database.connect("runtime") as frozen:
@@ -301,12 +302,12 @@ async def test_an_open_lease_is_waited_out_and_its_late_close_is_refused(
         assert await frozen.fetchval("select queues.complete($1, $2)", worker, [lease]) == []
         assert await works.value("select count(*) from queues.attempt where task_id = $1", task) == 0
         with pytest.raises(TenantClosed):
-            async with works.product.tenants.transaction(works.tenant_id) as conn:
+            async with works.engine.tenants.transaction(works.tenant_id) as conn:
                 await conn.execute("select queues.enqueue('sync', '{}')")
 
 
 @pytest.mark.parametrize("place", ["qdrant", "bucket", "signed"])
-async def test_what_lies_outside_the_database_goes_too(
+async def test_files_and_vectors_outside_the_database_are_deleted_too(
     database: Database, tmp_path: Path, bucket: str, place: str
 ) -> None:
     settings: dict[str, Any] = {"index": "qdrant", "qdrant_url": str(tmp_path / "qdrant")}

@@ -11,7 +11,7 @@ import pytest
 from penstock.accounts.rows import hash_of_receipt
 from penstock.client import ApiProblem, BlockingClient, Client
 from penstock.client.results import Deletion
-from tests.integration.api_house import assert_problem, form, house
+from tests.integration.api_server import api_server, assert_problem, form
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
 from tests.plugins.terminal import on_a_terminal
@@ -23,25 +23,29 @@ pytestmark = pytest.mark.timeout(180)
 async def test_a_tenant_is_deleted_by_its_key_and_followed_by_its_token(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there, there.client() as client, there.client("") as nobody:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client() as client,
+        server.client("") as nobody,
+    ):
         assert (await client.post("/v1/documents/upload", files=form())).status_code == 202
-        second = await there.another_key("documents:read")
+        second = await server.another_key("documents:read")
         answer = await client.delete("/v1/tenant", params={"confirm": "acme"})
         assert answer.status_code == 202, answer.text
         accepted = answer.json()
-        assert UUID(accepted["account_id"]) == there.tenant.tenant_id
+        assert UUID(accepted["account_id"]) == server.tenant.tenant_id
         assert accepted["receipt_url"] == f"/v1/deletions/{accepted['receipt_token']}"
 
         assert_problem(await client.get("/v1/projects"), 401, "api_key")
         assert_problem(await client.post("/v1/documents/upload", files=form()), 401, "api_key")
-        async with there.client(second) as other:
+        async with server.client(second) as other:
             assert_problem(await other.get("/v1/documents"), 401, "api_key")
         assert_problem(await client.delete("/v1/tenant", params={"confirm": "acme"}), 401, "api_key")
 
         running = (await nobody.get(accepted["receipt_url"])).json()
         assert (running["status"], running["files_left"], running["receipt"]) == ("running", 1, None)
-        async with there.working():
-            await eventually(lambda: _is_done(there.url, accepted["receipt_token"]), within=60)
+        async with server.working():
+            await eventually(lambda: _is_done(server.url, accepted["receipt_token"]), within=60)
         done = await nobody.get(accepted["receipt_url"])
         assert done.headers["ratelimit-limit"]
         told = done.json()
@@ -59,16 +63,16 @@ async def _is_done(url: str, token: str) -> bool:
 async def test_a_deletion_must_be_confirmed_by_the_slug_with_the_scope(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         assert_problem(await client.delete("/v1/tenant"), 422, "confirm")
-        for wrong in ("", "Acme", "other", str(there.tenant.tenant_id)):
+        for wrong in ("", "Acme", "other", str(server.tenant.tenant_id)):
             refused = await client.delete("/v1/tenant", params={"confirm": wrong})
             assert_problem(refused, 422, "confirm")
-        async with there.client(await there.another_key("documents:write", "projects:write")) as weak:
+        async with server.client(await server.another_key("documents:write", "projects:write")) as weak:
             refused = await weak.delete("/v1/tenant", params={"confirm": "acme"})
             assert_problem(refused, 403, "scope")
-        assert await there.count("accounts.account_flag") == 0
-        async with there.client("") as nobody:
+        assert await server.count("accounts.account_flag") == 0
+        async with server.client("") as nobody:
             assert_problem(await nobody.delete("/v1/tenant"), 401, "Authorization")
             for token in ("unknown", "pk_x", "%F0%9F%98%80", "a" * 200):
                 assert_problem(await nobody.get(f"/v1/deletions/{token}"), 404, "deletion")
@@ -77,15 +81,15 @@ async def test_a_deletion_must_be_confirmed_by_the_slug_with_the_scope(
 
 async def test_whoever_asks_for_tokens_too_often_waits(database: Database, tmp_path: Path) -> None:
     async with (
-        house(database, tmp_path, requests_per_minute=10) as there,
-        there.client("") as nobody,
+        api_server(database, tmp_path, requests_per_minute=10) as server,
+        server.client("") as nobody,
     ):
         answers = [(await nobody.get("/v1/deletions/guess")).status_code for _ in range(11)]
         assert answers == [404] * 10 + [429]
 
 
 async def test_the_client_deletes_its_tenant(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, Client(there.url, there.key, attempts=1) as client:
+    async with api_server(database, tmp_path) as server, Client(server.url, server.key, attempts=1) as client:
         with pytest.raises(ApiProblem, match="confirm"):
             await client.delete_tenant("other")
         requested = await client.delete_tenant("acme")
@@ -115,7 +119,7 @@ def test_a_tenant_is_deleted_by_command_and_its_receipt_is_printed(mill: Command
     asked = mill("tenant", "delete", "default", "--yes")
     assert asked.code == 0
     assert len(asked.out.strip()) == 43
-    assert "No worker is there" in asked.err
+    assert "No worker is running" in asked.err
     account_id = asked.err.rsplit("penstock tenant receipt ", 1)[1].strip()
     running = mill("tenant", "receipt", account_id, "--json").json
     assert (running["status"], running["files_left"], running["receipt"]) == ("running", 1, None)
@@ -134,17 +138,20 @@ def test_a_tenant_is_deleted_by_command_and_its_receipt_is_printed(mill: Command
     assert mill("document", "list", "--json").error["code"] == "not_found"
 
 
-def test_on_a_terminal_the_slug_is_asked_for_and_an_interrupt_leaves_it_going(mill: CommandLine) -> None:
+def test_on_a_terminal_the_slug_is_asked_for_and_an_interrupt_does_not_stop_the_deletion(
+    mill: CommandLine,
+) -> None:
     refused = on_a_terminal(mill, "tenant", "delete", "default", typed="no\n")
-    assert "nothing was deleted" in refused.text
-    aborted = on_a_terminal(mill, "tenant", "delete", "default", press_at="Type its slug")
+    assert "Nothing was deleted" in refused.text
+    # Nobody types in the moment between the question and the wait for an answer, where input() misses it.
+    aborted = on_a_terminal(mill, "tenant", "delete", "default", press_at="Type its slug", press_after=0.3)
     assert aborted.code == 130
     assert mill("tenant", "list", "--json").json["tenants"][0]["status"] == "active"
     left = on_a_terminal(
         mill, "tenant", "delete", "default", "--wait", typed="default\n", press_at="1 file left"
     )
     assert left.code == 130
-    assert "It goes on" in left.text
+    assert "The deletion continues" in left.text
     assert mill("tenant", "list", "--json").json["tenants"][0]["status"] == "deleted"
 
 
@@ -153,12 +160,12 @@ def test_one_ctrl_c_ends_a_wait_whenever_it_is_pressed(mill: CommandLine) -> Non
     for tenths in range(0, 6, 2):  # a look at the database is every half second
         waits = on_a_terminal(mill, *delete, press_at="1 file left", press_after=tenths / 10, within=30)
         assert waits.code == 130
-        assert "It goes on" in waits.text
+        assert "The deletion continues" in waits.text
     for tenths in range(0, 20, 4):  # from the start of Python on, over imports and connections
-        started = on_a_terminal(mill, *delete, press_at="", press_after=tenths / 10, within=30)
+        started = on_a_terminal(mill, *delete, press_at="", press_after=tenths / 10, within=30, fresh=True)
         assert started.code in (130, -signal.SIGINT), started
 
 
-def test_a_command_on_a_terminal_that_outlives_its_time_is_killed(penstock: CommandLine) -> None:
+def test_a_command_on_a_terminal_that_exceeds_its_time_is_killed(penstock: CommandLine) -> None:
     with pytest.raises(AssertionError, match="did not end"):
         on_a_terminal(penstock, "queue", "stats", "--watch", press_at="never shown", within=2)

@@ -1,4 +1,4 @@
-"""Accounts, kept replies and webhook sources through their Python faces."""
+"""Accounts, stored replies and webhook sources through their Python classes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from penstock.accounts import Accounts, Caller, KeptReplies, Reply
+from penstock.accounts import Accounts, Caller, IdempotentReplies, Reply
 from penstock.accounts.rows import SCOPES
+from penstock.documents.rows import Taken
 from penstock.errors import Conflict, InvalidArgument, KeyRefused, NotFound, PenstockError, TenantClosed
-from penstock.intake import Taken, WebhookSources
-from penstock.model import KeyId, TenantId, uuid7
-from penstock.net.webhooks import sign, verify
+from penstock.model import KeyId, uuid7
+from penstock.sources.registry import Providers
+from penstock.sources.sources import Sources
+from penstock.sources.webhook.webhook_source import WebhookSources
 from penstock.vault import Secrets, Vault
-from tests.integration.house import House, house, pieces
+from penstock.webhooks.signature import sign, verify
+from tests.integration.intake_services import IntakeServices, intake_services, pieces
 from tests.plugins.database import Database
 
 REQUEST = b"\1" * 32
@@ -26,7 +29,7 @@ BODY = b"a delivery"
 
 
 async def test_a_tenant_is_made_found_listed_and_changed(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         made = await here.accounts.create_tenant("other", "Other Ltd", monthly_token_budget=5)
         assert await here.accounts.find_tenant("other") == made
         assert [tenant.slug for tenant in await here.accounts.list_tenants()] == ["acme", "other"]
@@ -42,7 +45,7 @@ async def test_a_tenant_is_made_found_listed_and_changed(database: Database, tmp
 
 
 async def test_only_the_hash_of_a_key_is_at_rest(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         key = await here.accounts.create_key(here.acme, "ci", ["search", "documents:read"])
         assert key.secret.startswith("pk_")
         assert key.secret not in repr(key)
@@ -54,8 +57,8 @@ async def test_only_the_hash_of_a_key_is_at_rest(database: Database, tmp_path: P
         assert not hasattr(listed, "secret")
 
 
-async def test_a_key_lets_its_tenant_in_with_its_scopes(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+async def test_a_key_gives_access_to_its_tenant_with_its_scopes(database: Database, tmp_path: Path) -> None:
+    async with intake_services(database, tmp_path) as here:
         runtime = Accounts(here.tenants, here.settings)
         await here.accounts.set_tenant(here.acme, requests_per_minute=7)
         key = await runtime.create_key(here.acme, "ci", ["search"])
@@ -69,7 +72,7 @@ async def test_a_key_lets_its_tenant_in_with_its_scopes(database: Database, tmp_
 async def test_a_key_that_is_unknown_expired_or_revoked_is_refused(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         accounts = here.accounts
         for secret in ("", "pk_", "pk_unknown", "\ud800", "x" * 100_000):
             with pytest.raises(KeyRefused, match="no such key"):
@@ -92,17 +95,17 @@ async def test_a_key_that_is_unknown_expired_or_revoked_is_refused(
 
 
 async def test_a_key_of_a_deleted_tenant_is_refused(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         key = await here.accounts.create_key(here.acme, "ci", ["search"])
         await here.admin.execute("update accounts.tenant set status = 'deleted', deleted_at = now()")
         with pytest.raises(TenantClosed):
             await here.accounts.authenticate(key.secret)
 
 
-async def test_a_key_without_a_scope_or_with_a_time_gone_by_is_not_made(
+async def test_a_key_without_a_scope_or_with_a_past_expiry_is_not_created(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         for scopes in ([], ["everything"]):
             with pytest.raises(InvalidArgument) as refused:
                 await here.accounts.create_key(here.acme, "ci", scopes)  # type: ignore[arg-type]  # that is the point
@@ -112,10 +115,10 @@ async def test_a_key_without_a_scope_or_with_a_time_gone_by_is_not_made(
         assert await here.accounts.list_keys(here.acme) == []
 
 
-async def test_a_project_keeps_its_settings_and_refuses_senseless_ones(
+async def test_a_project_keeps_its_settings_and_refuses_invalid_ones(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         accounts = here.accounts
         made = await accounts.create_project(
             here.acme, "mail", "Mail", text_config="german", chunk_tokens=100
@@ -139,8 +142,8 @@ async def test_a_project_keeps_its_settings_and_refuses_senseless_ones(
         assert await accounts.show_project(here.acme, "mail") == changed
 
 
-async def test_usage_is_told_by_month_and_model(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+async def test_usage_is_reported_by_month_and_model(database: Database, tmp_path: Path) -> None:
+    async with intake_services(database, tmp_path) as here:
         async with here.tenants.transaction(here.acme) as conn:
             await conn.execute("select accounts.note_usage('minilm', 30, 2, 10, 5)")
         (used,) = await here.accounts.usage(here.acme)
@@ -148,15 +151,15 @@ async def test_usage_is_told_by_month_and_model(database: Database, tmp_path: Pa
         assert await here.accounts.usage(here.acme, date(2001, 1, 1)) == []
 
 
-async def caller_of(here: House) -> Caller:
+async def caller_of(here: IntakeServices) -> Caller:
     return await here.accounts.authenticate(
         (await here.accounts.create_key(here.acme, "c", ["search"])).secret
     )
 
 
 async def test_a_request_sent_twice_is_done_once(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
-        replies = KeptReplies(here.tenants)
+    async with intake_services(database, tmp_path) as here:
+        replies = IdempotentReplies(here.tenants)
         caller = await caller_of(here)
 
         async def begin(request: bytes = REQUEST) -> Reply | None:
@@ -176,9 +179,9 @@ async def test_a_request_sent_twice_is_done_once(database: Database, tmp_path: P
         assert await replies.begin(other, "key", REQUEST) is None, "another API key asks for itself"
 
 
-async def test_of_many_requests_with_one_key_one_goes_on(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
-        replies = KeptReplies(here.tenants)
+async def test_of_many_requests_with_one_key_only_one_continues(database: Database, tmp_path: Path) -> None:
+    async with intake_services(database, tmp_path) as here:
+        replies = IdempotentReplies(here.tenants)
         caller = await caller_of(here)
         ends = await asyncio.gather(
             *(replies.begin(caller, "key", REQUEST) for _ in range(30)), return_exceptions=True
@@ -188,26 +191,37 @@ async def test_of_many_requests_with_one_key_one_goes_on(database: Database, tmp
 
 
 @asynccontextmanager
-async def webhooks(database: Database, folder: Path) -> AsyncIterator[tuple[House, WebhookSources]]:
-    async with house(database, folder) as here:
-        vault = Vault.from_settings(here.settings)
-        yield here, WebhookSources(here.tenants, here.intake, Secrets(vault))
+async def webhooks(database: Database, folder: Path) -> AsyncIterator[tuple[IntakeServices, WebhookSources]]:
+    async with intake_services(database, folder) as here:
+        secrets = Secrets(Vault.from_settings(here.settings))
+        yield (
+            here,
+            WebhookSources(
+                here.tenants,
+                Sources(
+                    here.tenants,
+                    lambda: secrets,
+                    Providers(here.settings),
+                    lambda: pytest.fail("nothing is connected here"),
+                    here.settings,
+                    lambda: pytest.fail("nothing logs in here"),
+                ),
+                secrets,
+            ),
+        )
 
 
 async def deliver(
-    sources: WebhookSources, tenant_id: TenantId, secret: str, message_id: str, body: bytes = BODY
+    here: IntakeServices, sources: WebhookSources, secret: str, message_id: str, body: bytes = BODY
 ) -> Taken:
     headers = sign(secret, message_id, datetime.now(UTC), body)
-    source = await sources.find(tenant_id)
+    source = await sources.find(here.acme)
     message = verify(source.secrets, headers, body, datetime.now(UTC))
-    return await sources.take_in(
-        tenant_id,
-        source,
-        message,
+    return await here.intake.take_in(
+        here.acme,
         pieces(body),
-        path="/webhook/acme",
-        source_ip="192.0.2.1",
         filename="d.txt",
+        **source.provenance(message, path="/webhook/acme", source_ip="192.0.2.1"),
     )
 
 
@@ -216,7 +230,7 @@ async def test_a_signed_delivery_becomes_a_document_of_its_source(database: Data
         with pytest.raises(NotFound):
             await sources.find(here.acme)
         made = await sources.rotate(here.acme)
-        taken = await deliver(sources, here.acme, made.secret, "m1")
+        taken = await deliver(here, sources, made.secret, "m1")
         ingestion = await here.documents.ingestion(here.acme, taken.ingestion_id)
         assert (ingestion.source_id, ingestion.uploaded_by) == (made.source_id, None)
         assert ingestion.source_metadata == {
@@ -228,17 +242,19 @@ async def test_a_signed_delivery_becomes_a_document_of_its_source(database: Data
         assert made.secret.encode().hex() not in kept
 
 
-async def test_two_secrets_are_good_and_a_third_drops_the_first(database: Database, tmp_path: Path) -> None:
+async def test_two_secrets_are_valid_and_a_third_invalidates_the_first(
+    database: Database, tmp_path: Path
+) -> None:
     async with webhooks(database, tmp_path) as (here, sources):
         first, second = await sources.rotate(here.acme), await sources.rotate(here.acme)
-        await deliver(sources, here.acme, first.secret, "m1")
-        await deliver(sources, here.acme, second.secret, "m2")
+        await deliver(here, sources, first.secret, "m1")
+        await deliver(here, sources, second.secret, "m2")
         third = await sources.rotate(here.acme)
         assert first.source_id == second.source_id == third.source_id
         for made, good in ((first, False), (second, True), (third, True)):
             try:
                 await deliver(
-                    sources, here.acme, made.secret, f"again {good}".replace(" ", "-") + made.secret[-5:-1]
+                    here, sources, made.secret, f"again {good}".replace(" ", "-") + made.secret[-5:-1]
                 )
                 assert good
             except PenstockError:
@@ -247,7 +263,9 @@ async def test_two_secrets_are_good_and_a_third_drops_the_first(database: Databa
         assert (await sources.find(here.acme)).secrets == (third.secret, second.secret)
 
 
-async def test_a_webhook_made_many_times_at_once_is_one_source(database: Database, tmp_path: Path) -> None:
+async def test_creating_a_webhook_many_times_at_once_creates_one_source(
+    database: Database, tmp_path: Path
+) -> None:
     async with webhooks(database, tmp_path) as (here, sources):
         made = await asyncio.gather(*(sources.rotate(here.acme) for _ in range(5)))
         assert len({one.source_id for one in made}) == 1
@@ -265,8 +283,8 @@ async def test_a_delivery_sent_twice_is_refused_unless_the_first_failed(
         message = verify(source.secrets, sign(made.secret, "m1", moment, BODY), BODY, moment)
 
         async def send() -> Taken:
-            return await sources.take_in(
-                here.acme, source, message, pieces(BODY), path="/webhook/acme", source_ip=None
+            return await here.intake.take_in(
+                here.acme, pieces(BODY), **source.provenance(message, path="/webhook/acme", source_ip=None)
             )
 
         here.blobs.error = OSError("the disk is full")
@@ -279,10 +297,12 @@ async def test_a_delivery_sent_twice_is_refused_unless_the_first_failed(
         other = (await here.accounts.create_tenant("other")).tenant_id
         await sources.rotate(other)
         with pytest.raises(PenstockError):
-            await sources.take_in(other, source, message, pieces(BODY), path="/webhook/other", source_ip=None)
+            await here.intake.take_in(
+                other, pieces(BODY), **source.provenance(message, path="/webhook/other", source_ip=None)
+            )
 
 
 async def test_the_runtime_login_makes_no_tenant(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await Accounts(here.tenants, here.settings).create_tenant("another")

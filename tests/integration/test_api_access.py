@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from penstock.accounts import Scope
-from tests.integration.api_house import TEXT, assert_problem, form, house
+from tests.integration.api_server import TEXT, api_server, assert_problem, form
 from tests.plugins.database import Database
 
 if TYPE_CHECKING:
@@ -18,27 +18,27 @@ UPLOAD = "/v1/documents/upload"
 
 
 async def test_without_a_valid_key_nothing_is_answered(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there:
+    async with api_server(database, tmp_path) as server:
         for headers in (
             {},
             {"Authorization": "Bearer"},
             {"Authorization": "Bearer pk_wrong"},
-            {"Authorization": f"Basic {there.key}"},
+            {"Authorization": f"Basic {server.key}"},
             {"X-API-Key": "pk_wrong"},
             {"X-API-Key": "x" * 5_000},
         ):
-            async with there.client("", **headers) as client:
+            async with server.client("", **headers) as client:
                 answer = await client.get("/v1/documents")
                 assert answer.status_code == 401, headers
                 assert answer.headers["www-authenticate"].startswith("Bearer")
                 assert answer.headers["content-type"] == "application/problem+json"
                 assert (await client.post(UPLOAD, files=form())).status_code == 401
-        async with there.client("", **{"X-API-Key": there.key}) as client:
+        async with server.client("", **{"X-API-Key": server.key}) as client:
             assert (await client.get("/v1/documents")).status_code == 200
 
 
-async def test_a_key_is_good_until_it_is_revoked(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as admin:
+async def test_a_key_is_valid_until_it_is_revoked(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as admin:
         wanted = {"name": "reader", "scopes": ["documents:read"]}
         made = await admin.post("/v1/keys", json=wanted)
         assert made.status_code == 201, made.text
@@ -46,7 +46,7 @@ async def test_a_key_is_good_until_it_is_revoked(database: Database, tmp_path: P
         listed = (await admin.get("/v1/keys")).json()["items"]
         assert key["secret"] not in str(listed)
         assert key["key_id"] in [each["key_id"] for each in listed]
-        async with there.client(key["secret"]) as client:
+        async with server.client(key["secret"]) as client:
             assert (await client.get("/v1/documents")).status_code == 200
             assert (await admin.delete(f"/v1/keys/{key['key_id']}")).status_code == 204
             assert_problem(await client.get("/v1/documents"), 401, "api_key")
@@ -74,24 +74,24 @@ SCOPES: list[tuple[Scope, str, str]] = [
 
 async def test_a_key_may_do_what_its_scopes_say(database: Database, tmp_path: Path) -> None:
     others: tuple[Scope, ...] = ("documents:read", "documents:write", "search", "projects:write")
-    async with house(database, tmp_path) as there:
+    async with api_server(database, tmp_path) as server:
         for scope, method, path in SCOPES:
             body = {"/v1/webhook": {"url": None}, "/v1/projects": {"slug": "sales"}}.get(path)
             files = form() if path == UPLOAD else None
-            async with there.client(await there.another_key(scope)) as client:
+            async with server.client(await server.another_key(scope)) as client:
                 answer = await client.request(method, path, files=files, json=body)
                 assert answer.status_code in (200, 201, 202, 204, 404), answer.text
-            lacking = await there.another_key(*(other for other in others if other != scope))
-            async with there.client(lacking) as client:
+            lacking = await server.another_key(*(other for other in others if other != scope))
+            async with server.client(lacking) as client:
                 assert_problem(await client.request(method, path, files=files, json=body), 403, "scope")
 
 
-async def test_another_tenants_things_are_not_there(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+async def test_another_tenants_things_are_not_found(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         document = (await client.post(UPLOAD, files=form())).json()["document_id"]
         await client.post("/v1/projects", json={"slug": "secret"})
-        _, key = await there.another_tenant("other")
-        async with there.client(key) as stranger:
+        _, key = await server.another_tenant("other")
+        async with server.client(key) as stranger:
             path = f"/v1/documents/{document}"
             for call in ("", "/content", "/chunks", "/events", "/explain"):
                 assert_problem(await stranger.get(path + call), 404, "document_id")
@@ -108,21 +108,21 @@ async def test_another_tenants_things_are_not_there(database: Database, tmp_path
 
 
 async def test_a_tenant_over_its_rate_waits_and_others_do_not(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there:
-        _, key = await there.another_tenant("eager", requests_per_minute=3)
-        async with there.client(key) as eager:
+    async with api_server(database, tmp_path) as server:
+        _, key = await server.another_tenant("eager", requests_per_minute=3)
+        async with server.client(key) as eager:
             answers = [await eager.get("/v1/documents") for _ in range(4)]
             assert [each.status_code for each in answers] == [200, 200, 200, 429]
             assert [each.headers["ratelimit-remaining"] for each in answers] == ["2", "1", "0", "0"]
             assert answers[0].headers["ratelimit-limit"] == "3"
             assert 0 < int(answers[3].headers["retry-after"]) <= 20
             assert_problem(answers[3], 429)
-        async with there.client() as other:
+        async with server.client() as other:
             assert (await other.get("/v1/documents")).status_code == 200
 
 
 async def test_every_answer_carries_an_id_and_safe_headers(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         for path in ("/v1/documents", "/nowhere", "/healthz", "/docs"):
             answer = await client.get(path)
             assert answer.headers["x-request-id"]
@@ -136,24 +136,27 @@ async def test_every_answer_carries_an_id_and_safe_headers(database: Database, t
         assert forged.headers["x-request-id"] != "a b\tc"
 
 
-async def test_a_fault_of_ours_tells_nothing_of_the_inside(
+async def test_an_internal_error_reveals_nothing_about_the_inside(
     database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         async with database.connect("admin") as admin:
             await admin.execute("alter function accounts.list_keys() rename to list_keys_away")
         problem = assert_problem(await client.get("/v1/keys"), 500)
         assert "list_keys" not in str(problem)
         assert problem["request_id"] in str([record.__dict__ for record in caplog.records])
-        assert there.key not in caplog.text
+        assert server.key not in caplog.text
         assert (await client.get("/v1/documents")).status_code == 200
 
 
-async def test_keys_are_not_kept_as_they_are(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client(**{"Idempotency-Key": "k-secret"}) as client:
+async def test_keys_are_not_stored_in_plain_text(database: Database, tmp_path: Path) -> None:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client(**{"Idempotency-Key": "k-secret"}) as client,
+    ):
         assert (await client.post(UPLOAD, files=form(TEXT))).status_code == 202
         async with database.connect("admin") as admin:
             rows = await admin.fetch("select * from accounts.api_key")
             rows += await admin.fetch("select * from accounts.kept_reply")
-        assert there.key not in str(rows)
+        assert server.key not in str(rows)
         assert "k-secret" not in str(rows)

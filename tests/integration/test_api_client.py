@@ -9,14 +9,18 @@ from uuid import uuid4
 import pytest
 
 from penstock.client import ApiProblem, BlockingClient, Client
-from tests.integration.api_house import TEXT, house
+from tests.integration.api_server import TEXT, api_server
 from tests.plugins.database import Database
 
 
 async def test_a_document_from_upload_to_search_to_deletion(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "mill.txt"
     file.write_text(TEXT)
-    async with house(database, tmp_path) as there, there.working(), Client(there.url, there.key) as client:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.working(),
+        Client(server.url, server.key) as client,
+    ):
         sent = await client.upload(file, metadata={"customer": "C-17"}, external_id="inv-1")
         document = await client.wait(sent.document_id, 30)
         assert (document.status, document.filename) == ("indexed", "mill.txt")
@@ -46,7 +50,7 @@ async def test_a_document_from_upload_to_search_to_deletion(database: Database, 
 
 
 async def test_projects_by_the_client(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, Client(there.url, there.key) as client:
+    async with api_server(database, tmp_path) as server, Client(server.url, server.key) as client:
         made = await client.create_project("sales", name="Sales")
         assert (await client.project("sales")) == made
         assert (await client.set_project("sales", chunk_tokens=64)).chunk_tokens == 64
@@ -59,20 +63,20 @@ async def test_projects_by_the_client(database: Database, tmp_path: Path) -> Non
 
 
 async def test_waiting_ends_when_the_time_is_over(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, Client(there.url, there.key) as client:
+    async with api_server(database, tmp_path) as server, Client(server.url, server.key) as client:
         sent = await client.upload(TEXT.encode(), filename="a.txt")
         with pytest.raises(TimeoutError, match="pending"):
             await client.wait(sent.document_id, 0.2)
 
 
-async def test_a_refused_rate_is_waited_out(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there:
-        _, key = await there.another_tenant("eager", requests_per_minute=60)
-        async with Client(there.url, key) as client, there.client(key) as other:
+async def test_a_429_is_waited_out(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server:
+        _, key = await server.another_tenant("eager", requests_per_minute=60)
+        async with Client(server.url, key) as client, server.client(key) as other:
             while (await other.get("/v1/documents")).status_code == 200:
                 pass
             assert (await client.documents()).items == []
-        async with Client(there.url, key, attempts=1) as hasty, there.client(key) as other:
+        async with Client(server.url, key, attempts=1) as hasty, server.client(key) as other:
             while (await other.get("/v1/documents")).status_code == 200:
                 pass
             with pytest.raises(ApiProblem) as refused:
@@ -83,8 +87,8 @@ async def test_a_refused_rate_is_waited_out(database: Database, tmp_path: Path) 
 async def test_an_upload_whose_answer_was_lost_is_sent_again_and_done_once(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there:
-        host, port = there.url.removeprefix("http://").split(":")
+    async with api_server(database, tmp_path) as server:
+        host, port = server.url.removeprefix("http://").split(":")
         cut = 0
 
         async def lose_the_first_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -108,19 +112,19 @@ async def test_an_upload_whose_answer_was_lost_is_sent_again_and_done_once(
 
         proxy = await asyncio.start_server(lose_the_first_answer, "127.0.0.1", 0)
         address = f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
-        async with Client(address, there.key) as client:
+        async with Client(address, server.key) as client:
             sent = await client.upload(TEXT.encode(), filename="a.txt")
         proxy.close()
         assert cut == 1
         assert sent.created is True
-        assert await there.count("ingest.ingestion") == 1
+        assert await server.count("ingest.ingestion") == 1
 
 
 async def test_the_client_without_await(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there:
+    async with api_server(database, tmp_path) as server:
 
         def work() -> tuple[bytes, int]:
-            with BlockingClient(there.url, there.key) as client:
+            with BlockingClient(server.url, server.key) as client:
                 sent = client.upload(TEXT.encode(), filename="a.txt")
                 content = b"".join(client.content(sent.document_id))
                 with pytest.raises(ApiProblem):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.integration.api_house import TEXT, assert_problem, form, house
+from tests.integration.api_server import TEXT, api_server, assert_problem, form
 from tests.plugins.database import Database
 
 UPLOAD = "/v1/documents/upload"
@@ -13,7 +13,7 @@ UPLOAD = "/v1/documents/upload"
 async def test_a_document_goes_from_upload_to_search_and_out_again(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there, there.client() as client, there.working():
+    async with api_server(database, tmp_path) as server, server.client() as client, server.working():
         taken = await client.post(UPLOAD, params={"wait": 30}, files=form())
         assert taken.status_code == 200, taken.text
         document = taken.json()["document"]
@@ -47,7 +47,7 @@ async def test_a_document_goes_from_upload_to_search_and_out_again(
 
 
 async def test_a_failed_document_says_why_and_can_be_tried_again(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client, there.working():
+    async with api_server(database, tmp_path) as server, server.client() as client, server.working():
         taken = await client.post(UPLOAD, params={"wait": 30}, files=form(b"\0\1\2\3" * 50, "a.bin"))
         document = taken.json()["document"]
         assert (document["status"], bool(document["reason_code"])) == ("failed", True)
@@ -65,7 +65,7 @@ async def test_a_failed_document_says_why_and_can_be_tried_again(database: Datab
 
 
 async def test_pages_cover_everything_once(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         await client.post("/v1/projects", json={"slug": "sales"})
         made = [
             (
@@ -93,7 +93,7 @@ async def test_pages_cover_everything_once(database: Database, tmp_path: Path) -
 
 
 async def test_projects_are_made_changed_and_indexed_again(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client, there.working():
+    async with api_server(database, tmp_path) as server, server.client() as client, server.working():
         made = await client.post("/v1/projects", json={"slug": "sales", "text_config": "german"})
         assert made.status_code == 201, made.text
         assert_problem(await client.post("/v1/projects", json={"slug": "sales"}), 409, "slug")
@@ -117,8 +117,8 @@ async def test_projects_are_made_changed_and_indexed_again(database: Database, t
         assert_problem(await client.post("/v1/projects/nowhere/reindex"), 404, "project")
 
 
-async def test_usage_is_told_by_model(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client, there.working():
+async def test_usage_is_reported_by_model(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as client, server.working():
         await client.post(UPLOAD, params={"wait": 30}, files=form(TEXT))
         items = (await client.get("/v1/usage")).json()["items"]
         assert items

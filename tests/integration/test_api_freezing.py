@@ -1,4 +1,4 @@
-"""The real server is sent what once froze it, and goes on answering others."""
+"""The real server is sent what once froze it, and keeps answering others."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from pathlib import Path
 
 import httpx2
 
-from penstock.net.webhooks import generate_secret, sign
-from tests.integration.api_house import House, house
+from penstock.webhooks.signature import generate_secret, sign
+from tests.integration.api_server import ApiServer, api_server
 from tests.plugins.database import Database
 
 UPLOAD = "/v1/documents/upload"
 LONG = 60_000
+PUSH = {
+    "public_url": "http://penstock.example",
+    "gmail_push_topic": "projects/p/topics/t",
+    "gmail_push_service_account": "push@p.iam.gserviceaccount.com",
+}
 
 
 @asynccontextmanager
-async def others_are_served(there: House, what: str) -> AsyncIterator[None]:
+async def others_are_served(server: ApiServer, what: str) -> AsyncIterator[None]:
     """Ask for /healthz all the while. Server and client share a process here, so what its processor does is
     what an answer waits for, whatever else this machine does."""
     slowest = 0.0
@@ -28,7 +33,7 @@ async def others_are_served(there: House, what: str) -> AsyncIterator[None]:
 
     async def ask() -> None:
         nonlocal slowest
-        async with there.client("") as client:
+        async with server.client("") as client:
             while not over.is_set():
                 began = time.process_time()
                 assert (await client.get("/healthz")).status_code == 200
@@ -43,7 +48,7 @@ async def others_are_served(there: House, what: str) -> AsyncIterator[None]:
     assert slowest < 1, f"{what} kept others waiting for {slowest:.1f} s"
 
 
-def hostile_headers(there: House) -> dict[str, dict[str, str]]:
+def hostile_headers(server: ApiServer) -> dict[str, dict[str, str]]:
     signed = sign(generate_secret(), "a", datetime.now(UTC), b"a")
     semicolons = 'a;"' + ";" * LONG
     return {
@@ -84,10 +89,12 @@ CONTENTS = {
 
 
 async def test_hostile_headers_do_not_freeze_the_api(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path, brain_api_secret="secret") as there, there.client() as client:
-        for what, headers in hostile_headers(there).items():
-            async with others_are_served(there, what):
-                for path in ("/webhook/acme", UPLOAD, "/v1/search", "/mcp", "/internal/embed"):
+    settings = {"brain_api_secret": "secret", **PUSH}
+    paths = ("/webhook/acme", "/webhooks/outlook", "/webhooks/gmail", UPLOAD, "/v1/search", "/mcp")
+    async with api_server(database, tmp_path, **settings) as server, server.client() as client:
+        for what, headers in hostile_headers(server).items():
+            async with others_are_served(server, what):
+                for path in (*paths, "/internal/embed"):
                     answer = await client.post(path, content=b"a", headers=headers)
                     assert 400 <= answer.status_code < 500, (what, path, answer.status_code)
 
@@ -95,10 +102,10 @@ async def test_hostile_headers_do_not_freeze_the_api(database: Database, tmp_pat
 async def test_hostile_bytes_before_any_request_do_not_freeze_the_api(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there:
-        url = httpx2.URL(there.url)
+    async with api_server(database, tmp_path) as server:
+        url = httpx2.URL(server.url)
         for what, sent in HEADS.items():
-            async with others_are_served(there, what):
+            async with others_are_served(server, what):
                 reader, writer = await asyncio.open_connection(url.host, url.port)
                 writer.write(sent)
                 assert b"HTTP/1.1 4" in await asyncio.wait_for(reader.readline(), 30), what
@@ -106,21 +113,21 @@ async def test_hostile_bytes_before_any_request_do_not_freeze_the_api(
 
 
 async def test_hostile_content_does_not_freeze_the_api(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path, **PUSH) as server, server.client() as client:
         for what, content in CONTENTS.items():
             for name in ("a.bin", "a.txt"):
-                async with others_are_served(there, what):
+                async with others_are_served(server, what):
                     sent = {"file": (name, content, "application/octet-stream")}
                     assert (await client.post(UPLOAD, files=sent)).status_code == 202, what
         deep = b"[" * 1_000_000
         json = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        for path in ("/v1/search", "/v1/projects", "/mcp"):
-            async with others_are_served(there, f"deep JSON to {path}"):
+        for path in ("/v1/search", "/v1/projects", "/mcp", "/webhooks/outlook"):
+            async with others_are_served(server, f"deep JSON to {path}"):
                 answer = await client.post(path, content=deep, headers=json)
                 assert 400 <= answer.status_code < 500, (path, answer.status_code)
-        async with others_are_served(there, "deep metadata"):
+        async with others_are_served(server, "deep metadata"):
             answer = await client.post(UPLOAD, files={"file": ("a", b"a")}, data={"metadata": "[" * 900_000})
             assert answer.status_code == 422
         for query in ("(" * 4_000, '"' * 4_000, "a:" * 2_000, "%_" * 2_000, "\\" * 4_000):
-            async with others_are_served(there, "a query"):
+            async with others_are_served(server, "a query"):
                 assert (await client.post("/v1/search", json={"query": query})).status_code == 200

@@ -13,14 +13,14 @@ from penstock.api.rate_limit import burst_of
 from penstock.api.secret_guesses import IN_ALL, PER_ADDRESS, SecretGuesses
 from penstock.errors import SettingInvalid
 from penstock.settings import Settings
-from tests.integration.api_house import assert_problem, house
+from tests.integration.api_server import api_server, assert_problem
 from tests.plugins.database import Database
 
 SECRET = "the brain's secret"
 
 
-async def test_a_name_that_is_not_ours_is_refused_everywhere(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+async def test_an_unknown_host_name_is_refused_everywhere(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         for method, path in (
             ("GET", "/healthz"),
             ("GET", "/v1/documents"),
@@ -42,7 +42,7 @@ async def test_a_name_that_is_not_ours_is_refused_everywhere(database: Database,
 
 
 async def test_our_own_names_and_addresses_pass(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         own = [
             "localhost",
             "LOCALHOST:8000",
@@ -57,8 +57,10 @@ async def test_our_own_names_and_addresses_pass(database: Database, tmp_path: Pa
 
 
 async def test_listed_names_pass(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path, api_allowed_hosts="API.example.com, *.internal.example") as there:
-        async with there.client() as client:
+    async with api_server(
+        database, tmp_path, api_allowed_hosts="API.example.com, *.internal.example"
+    ) as server:
+        async with server.client() as client:
             for name, status in (
                 ("api.example.com:443", 200),
                 ("a.internal.example", 200),
@@ -72,12 +74,12 @@ async def test_listed_names_pass(database: Database, tmp_path: Path) -> None:
 
 
 async def test_a_star_answers_to_every_name(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path, api_allowed_hosts="*") as there, there.client() as client:
+    async with api_server(database, tmp_path, api_allowed_hosts="*") as server, server.client() as client:
         assert (await client.get("/healthz", headers={"Host": "anything.example"})).status_code == 200
 
 
 @pytest.mark.parametrize("wrong", ["http://a.example", "a.example:8000", "a b", "a.*.example", "a/b"])
-def test_a_list_that_makes_no_sense_is_refused_at_start(wrong: str) -> None:
+def test_an_invalid_list_of_hosts_is_refused_at_start(wrong: str) -> None:
     with pytest.raises(SettingInvalid, match="PENSTOCK_API_ALLOWED_HOSTS"):
         Settings(api_allowed_hosts=wrong)
 
@@ -85,11 +87,11 @@ def test_a_list_that_makes_no_sense_is_refused_at_start(wrong: str) -> None:
 async def test_guesses_of_the_shared_secret_are_limited_and_the_owner_is_not_shut_out(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path, brain_api_secret=SECRET) as there:
+    async with api_server(database, tmp_path, brain_api_secret=SECRET) as server:
         stranger_from = httpx2.AsyncHTTPTransport(local_address="127.0.0.2")
         async with (
-            there.client("", **{"X-Brain-Secret": SECRET}) as owner,
-            httpx2.AsyncClient(base_url=there.url, transport=stranger_from) as stranger,
+            server.client("", **{"X-Brain-Secret": SECRET}) as owner,
+            httpx2.AsyncClient(base_url=server.url, transport=stranger_from) as stranger,
         ):
             statuses = []
             for number in range(PER_ADDRESS + 3):
@@ -105,7 +107,7 @@ async def test_guesses_of_the_shared_secret_are_limited_and_the_owner_is_not_shu
             assert (await owner.post("/internal/embed", json={"texts": ["a"]})).status_code == 200
 
 
-def test_guesses_from_many_addresses_hold_up_new_ones_only() -> None:
+def test_guesses_from_many_addresses_delay_only_new_addresses() -> None:
     now = 0.0
     guesses = SecretGuesses(lambda: now)
     guesses.right("192.0.2.1")

@@ -10,13 +10,15 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.integration.api_house import assert_problem, house
+from tests.integration.api_server import api_server, assert_problem
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
 
 
-async def test_health_asks_nobody_and_readiness_asks_everybody(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client("") as client:
+async def test_health_checks_nothing_else_and_readiness_checks_every_service(
+    database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path) as server, server.client("") as client:
         assert (await client.get("/healthz")).json() == {"status": "ok"}
         ready = await client.get("/readyz")
         assert (ready.status_code, ready.json()["status"]) == (200, "ok"), ready.text
@@ -33,18 +35,18 @@ async def test_health_asks_nobody_and_readiness_asks_everybody(database: Databas
 
 
 async def test_a_blob_store_that_cannot_be_written_is_not_ready(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client("") as client:
-        for path in sorted(there.blobs.rglob("*"), reverse=True):
+    async with api_server(database, tmp_path) as server, server.client("") as client:
+        for path in sorted(server.blobs.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
-        there.blobs.rmdir()
-        there.blobs.write_text("no folder any more")
+        server.blobs.rmdir()
+        server.blobs.write_text("no folder any more")
         answer = await client.get("/readyz")
         assert (answer.status_code, answer.json()["checks"]["blobs"] != "ok") == (503, True)
         assert str(tmp_path) not in answer.text
 
 
 async def test_metrics_count_requests_by_route_and_never_by_path(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         await client.get("/v1/projects/default")
         await client.get("/v1/projects/nowhere")
         await client.get("/some/strange/path")
@@ -59,8 +61,10 @@ async def test_metrics_count_requests_by_route_and_never_by_path(database: Datab
         assert "http_request_seconds_bucket" in text
 
 
-async def test_the_documentation_page_needs_nobody_else(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client("") as client:
+async def test_the_documentation_page_loads_nothing_from_elsewhere(
+    database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path) as server, server.client("") as client:
         page = await client.get("/docs")
         assert page.headers["content-type"].startswith("text/html")
         files = [page.text]
@@ -77,8 +81,11 @@ async def test_the_documentation_page_needs_nobody_else(database: Database, tmp_
         assert "/v1/documents/upload" in described["paths"]
 
 
-async def test_embeddings_are_there_for_whoever_has_the_secret(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path, brain_api_secret="s3cret") as there, there.client("") as client:
+async def test_anyone_with_the_secret_can_request_embeddings(database: Database, tmp_path: Path) -> None:
+    async with (
+        api_server(database, tmp_path, brain_api_secret="s3cret") as server,
+        server.client("") as client,
+    ):
         path, texts = "/internal/embed", {"texts": ["water", "mill"]}
         assert_problem(await client.post(path, json=texts), 401, "X-Brain-Secret")
         wrong = {"X-Brain-Secret": "s3creT"}
@@ -105,7 +112,7 @@ async def test_embeddings_are_there_for_whoever_has_the_secret(database: Databas
 
 
 async def test_without_a_secret_there_are_no_embeddings(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client("") as client:
+    async with api_server(database, tmp_path) as server, server.client("") as client:
         for headers in ({}, {"X-Brain-Secret": ""}):
             answer = await client.post("/internal/embed", json={"texts": ["a"]}, headers=headers)
             assert_problem(answer, 404)

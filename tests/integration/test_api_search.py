@@ -6,13 +6,13 @@ from pathlib import Path
 
 from penstock.simulators import EmbeddingsSimulator, serving
 from penstock.simulators.embeddings import KEY
-from tests.integration.api_house import form, house
+from tests.integration.api_server import api_server, form
 from tests.integration.test_search import HOSTILE
 from tests.plugins.database import Database
 
 
 async def test_every_query_answers_200(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as api, api.working(), api.client() as client:
+    async with api_server(database, tmp_path) as api, api.working(), api.client() as client:
         sent = await client.post(
             "/v1/documents/upload?wait=60", files=form("See example.com/a%20b: 100% of it.")
         )
@@ -30,13 +30,13 @@ async def test_every_query_answers_200(database: Database, tmp_path: Path) -> No
         assert (nothing["no_good_match"], nothing["hits"]) == (True, [])
 
 
-async def test_a_search_says_what_it_had_to_do_without_and_documents_are_retried_by_reason(
+async def test_a_degraded_search_says_so_and_documents_are_retried_by_reason(
     database: Database, tmp_path: Path
 ) -> None:
     simulator = EmbeddingsSimulator()
     async with serving(simulator.app) as url:
         settings = {"embedder": "openai", "openai_base_url": f"{url}/v1", "openai_api_key": KEY}
-        async with house(database, tmp_path, **settings) as api, api.working(), api.client() as client:
+        async with api_server(database, tmp_path, **settings) as api, api.working(), api.client() as client:
             assert (await client.post("/v1/documents/upload?wait=60", files=form())).status_code == 200
             assert (await client.post("/v1/documents/upload?wait=60", files=form(" "))).status_code == 200
             simulator.faults.begin_outage()

@@ -6,20 +6,20 @@ from pathlib import Path
 from uuid import uuid4
 
 from penstock.client import Client
-from tests.integration.api_house import assert_problem, house
+from tests.integration.api_server import api_server, assert_problem
 from tests.integration.test_api_webhooks import BODY, signed
 from tests.plugins.database import Database
 
 HOOK = "/webhook/acme"
 
 
-async def test_a_paused_webhook_refuses_deliveries_as_one_that_is_not_there(
+async def test_a_paused_webhook_refuses_deliveries_like_one_that_does_not_exist(
     database: Database, tmp_path: Path
 ) -> None:
     async with (
-        house(database, tmp_path) as there,
-        there.client("") as sender,
-        Client(there.url, there.key) as client,
+        api_server(database, tmp_path) as server,
+        server.client("") as sender,
+        Client(server.url, server.key) as client,
     ):
         unknown = await sender.post(HOOK, content=BODY, headers=signed("whsec_" + "A" * 44))
         made = await client.create_webhook_source()
@@ -48,21 +48,21 @@ async def test_a_paused_webhook_refuses_deliveries_as_one_that_is_not_there(
             assert answer.status_code == 202, answer.text
 
 
-async def test_a_removed_webhook_is_gone_with_its_secrets_and_can_be_made_anew(
+async def test_a_removed_webhook_is_gone_with_its_secrets_and_can_be_created_again(
     database: Database, tmp_path: Path
 ) -> None:
     async with (
-        house(database, tmp_path) as there,
-        there.client("") as sender,
-        Client(there.url, there.key) as client,
+        api_server(database, tmp_path) as server,
+        server.client("") as sender,
+        Client(server.url, server.key) as client,
     ):
         made = await client.create_webhook_source()
         assert made.secret is not None
         delivered = await sender.post(HOOK, content=BODY, headers=signed(made.secret))
-        assert await there.count("vault.secret") == 1
+        assert await server.count("vault.secret") == 1
         await client.remove_source(made.source_id)
         assert await client.sources() == []
-        assert await there.count("vault.secret") == 0
+        assert await server.count("vault.secret") == 0
         refused = await sender.post(HOOK, content=b"other", headers=signed(made.secret, b"other"))
         assert refused.status_code == 401, "as if there were none"
         document = await client.document(delivered.json()["document_id"])
@@ -77,17 +77,17 @@ async def test_a_removed_webhook_is_gone_with_its_secrets_and_can_be_made_anew(
         assert new.status_code == 202
 
 
-async def test_nobody_elses_source_is_touched(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+async def test_sources_of_other_tenants_are_not_touched(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         source_id = (await client.post("/v1/sources/webhook")).json()["source_id"]
         assert_problem(await client.post("/v1/sources/webhook"), 409, "source")
-        _, key = await there.another_tenant("other")
+        _, key = await server.another_tenant("other")
         for path in (f"/v1/sources/{source_id}", f"/v1/sources/{uuid4()}"):
-            async with there.client(key) as stranger:
+            async with server.client(key) as stranger:
                 for method, call in (("POST", "/pause"), ("POST", "/resume"), ("DELETE", "")):
                     assert_problem(await stranger.request(method, path + call), 404, "source_id")
-        reader = await there.another_key("documents:read", "documents:write", "projects:write")
-        async with there.client(reader) as without_scope:
+        reader = await server.another_key("documents:read", "documents:write", "projects:write")
+        async with server.client(reader) as without_scope:
             for method, call in (("POST", "/pause"), ("POST", "/resume"), ("DELETE", "")):
                 answer = await without_scope.request(method, f"/v1/sources/{source_id}{call}")
                 assert_problem(answer, 403, "scope")

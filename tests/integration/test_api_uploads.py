@@ -1,4 +1,4 @@
-"""Uploads over real HTTP: streamed, taken in once, refused in words, gone without a trace when cut off."""
+"""Uploads over real HTTP: streamed, accepted once, refused with a reason, no trace left when cut off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.integration.api_house import TEXT, assert_problem, form, house
+from tests.integration.api_server import TEXT, api_server, assert_problem, form
 from tests.plugins.database import Database
 from tests.plugins.workers import eventually
 
@@ -26,10 +26,10 @@ def raw_form(*parts: tuple[str, bytes]) -> tuple[bytes, dict[str, str]]:
 FILE = 'name="file"; filename="a.txt"'
 
 
-async def test_an_upload_is_taken_in_and_the_same_content_is_the_same_document(
+async def test_an_upload_is_accepted_and_the_same_content_is_the_same_document(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         first = await client.post(UPLOAD, files=form())
         again = await client.post(UPLOAD, files=form(name="other.txt"))
         assert (first.status_code, again.status_code) == (202, 202)
@@ -37,11 +37,11 @@ async def test_an_upload_is_taken_in_and_the_same_content_is_the_same_document(
         assert (first.json()["created"], again.json()["created"]) == (True, False)
         assert first.json()["document_id"] == again.json()["document_id"]
         assert first.json()["ingestion_id"] != again.json()["ingestion_id"]
-        assert there.blob_count() == 1
+        assert server.blob_count() == 1
 
 
 async def test_the_older_path_answers_with_the_older_names(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         answer = await client.post("/document/new/upload", files=form())
         assert answer.status_code == 202
         assert set(answer.json()) == {"ingestion/id", "document/id", "created?"}
@@ -49,7 +49,7 @@ async def test_the_older_path_answers_with_the_older_names(database: Database, t
 
 
 async def test_fields_may_come_before_or_after_the_file(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         fields = [
             ('name="external_id"', b"inv-1"),
             ('name="metadata"', json.dumps({"customer": "C-17", "größe": 3}).encode()),
@@ -69,10 +69,10 @@ async def test_fields_may_come_before_or_after_the_file(database: Database, tmp_
 
 
 async def test_waiting_answers_with_the_settled_document(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         answer = await client.post(UPLOAD, params={"wait": 0.1}, files=form())
         assert (answer.status_code, "document" in answer.json()) == (202, False)
-        async with there.working():
+        async with server.working():
             answer = await client.post(UPLOAD, params={"wait": 30}, files=form("Another text.\n"))
             assert answer.status_code == 200, answer.text
             document = answer.json()["document"]
@@ -83,7 +83,7 @@ async def test_waiting_answers_with_the_settled_document(database: Database, tmp
 
 
 async def test_changed_content_keeps_the_document(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         document_id = (await client.post(UPLOAD, files=form())).json()["document_id"]
         path = f"/v1/documents/{document_id}/content"
         by_form = await client.put(path, files=form("Second version.\n"))
@@ -96,7 +96,7 @@ async def test_changed_content_keeps_the_document(database: Database, tmp_path: 
 
 
 async def test_the_original_comes_back_as_a_harmless_download(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         page = b"<html><script>alert(1)</script><p>Hello there, this is a page.</p></html>"
         taken = await client.post(UPLOAD, files=form(page, 'a"ü.html', "text/html"))
         answer = await client.get(f"/v1/documents/{taken.json()['document_id']}/content")
@@ -109,9 +109,9 @@ async def test_the_original_comes_back_as_a_harmless_download(database: Database
 
 
 async def test_too_large_is_refused_while_it_streams(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there:
-        _, key = await there.another_tenant("small", max_upload_bytes=100_000)
-        host, port = there.url.removeprefix("http://").split(":")
+    async with api_server(database, tmp_path) as server:
+        _, key = await server.another_tenant("small", max_upload_bytes=100_000)
+        host, port = server.url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         head = (
             f"POST {UPLOAD} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n"
@@ -132,9 +132,9 @@ async def test_too_large_is_refused_while_it_streams(database: Database, tmp_pat
         assert b"application/problem+json" in answer
         writer.transport.abort()
 
-        async with there.client(key) as client:
+        async with server.client(key) as client:
             assert_problem(await client.post(UPLOAD, files=form(b"x" * 150_000)), 413, "file")
-        assert await there.count("ingest.document") == 0
+        assert await server.count("ingest.document") == 0
 
 
 BAD_FORMS: list[tuple[list[tuple[str, bytes]], int, str]] = [
@@ -157,74 +157,83 @@ BAD_FORMS: list[tuple[list[tuple[str, bytes]], int, str]] = [
 ]
 
 
-async def test_what_is_wrong_with_a_form_is_told_by_name(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+async def test_errors_in_a_form_name_the_field(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         for parts, status, field in BAD_FORMS:
             body, headers = raw_form(*parts)
             assert_problem(await client.post(UPLOAD, content=body, headers=headers), status, field)
-        assert await there.count("ingest.document") == 0
-        assert there.blob_count() == 0
+        assert await server.count("ingest.document") == 0
+        assert server.blob_count() == 0
 
 
 async def test_broken_forms_are_bad_requests(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         body, headers = raw_form((FILE, b"hello"))
         for cut in (body[:-8], body[:40], b"", b"nonsense"):
             assert_problem(await client.post(UPLOAD, content=cut, headers=headers), 400, "body")
         bare = {"Content-Type": "multipart/form-data"}
         assert_problem(await client.post(UPLOAD, content=body, headers=bare), 400, "Content-Type")
         assert_problem(await client.post(UPLOAD, json={"file": "x"}), 415, "Content-Type")
-        assert await there.count("ingest.document") == 0
+        assert await server.count("ingest.document") == 0
 
 
-async def test_a_client_that_leaves_in_the_middle_leaves_nothing_behind(
+async def test_a_client_that_disconnects_in_the_middle_leaves_nothing_behind(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there:
-        host, port = there.url.removeprefix("http://").split(":")
+    async with api_server(database, tmp_path) as server:
+        host, port = server.url.removeprefix("http://").split(":")
         for size in (1_000, 3_000_000):
             _, writer = await asyncio.open_connection(host, int(port))
             head = (
-                f"POST {UPLOAD} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {there.key}\r\n"
+                f"POST {UPLOAD} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {server.key}\r\n"
                 "Content-Type: multipart/form-data; boundary=XX\r\nContent-Length: 9000000\r\n"
                 f"Idempotency-Key: k{size}\r\n\r\n"
                 '--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
             )
             writer.write(head.encode() + b"x" * size)
             await writer.drain()
-            await eventually(lambda: there.count("accounts.kept_reply"), what="the request has begun")
+            await eventually(lambda: server.count("accounts.kept_reply"), what="the request has begun")
             writer.transport.abort()
 
             async def forgotten() -> bool:
-                return await there.count("accounts.kept_reply") == 0
+                return await server.count("accounts.kept_reply") == 0
 
             await eventually(forgotten, what="the request has ended")
-        assert await there.count("ingest.document") == 0
-        assert await there.count("ingest.ingestion") == 0
-        assert there.blob_count() == 0
+        assert await server.count("ingest.document") == 0
+        assert await server.count("ingest.ingestion") == 0
+        assert server.blob_count() == 0
 
 
 async def test_an_idempotent_upload_is_done_once(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client(**{"Idempotency-Key": "k-1"}) as client:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client(**{"Idempotency-Key": "k-1"}) as client,
+    ):
         first = await client.post(UPLOAD, files=form())
         again = await client.post(UPLOAD, files=form())
         assert (first.status_code, again.status_code) == (202, 202)
         assert again.json() == first.json()
         assert again.headers["idempotent-replayed"] == "true"
-        assert await there.count("ingest.ingestion") == 1
+        assert await server.count("ingest.ingestion") == 1
         assert_problem(await client.post(UPLOAD, files=form(TEXT + "!")), 422, "Idempotency-Key")
         assert_problem(await client.post("/document/new/upload", files=form()), 422, "Idempotency-Key")
-        assert await there.count("ingest.document") == 1
+        assert await server.count("ingest.document") == 1
 
 
 async def test_a_failed_upload_may_use_its_key_again(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client(**{"Idempotency-Key": "k-2"}) as client:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client(**{"Idempotency-Key": "k-2"}) as client,
+    ):
         assert_problem(await client.post(UPLOAD, files=form(b"")), 422, "file")
         assert (await client.post(UPLOAD, files=form())).status_code == 202
 
 
-async def test_a_request_under_way_is_not_done_twice(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as there, there.client(**{"Idempotency-Key": "k-3"}) as client:
+async def test_a_request_in_progress_is_not_done_twice(database: Database, tmp_path: Path) -> None:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client(**{"Idempotency-Key": "k-3"}) as client,
+    ):
         going = asyncio.Event()
         body, headers = raw_form((FILE, b"slow"))
 
@@ -234,7 +243,7 @@ async def test_a_request_under_way_is_not_done_twice(database: Database, tmp_pat
             yield body[50:]
 
         first = asyncio.create_task(client.post(UPLOAD, content=slowly(), headers=headers))
-        await eventually(lambda: there.count("accounts.kept_reply"), what="the first has begun")
+        await eventually(lambda: server.count("accounts.kept_reply"), what="the first has begun")
         second = await client.post(UPLOAD, content=body, headers=headers)
         assert_problem(second, 409, "Idempotency-Key")
         assert second.headers["retry-after"] == "1"
@@ -247,7 +256,7 @@ async def test_a_request_under_way_is_not_done_twice(database: Database, tmp_pat
 async def test_a_thousand_bytes_at_a_time_or_all_at_once_is_the_same_upload(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as there, there.client() as client:
+    async with api_server(database, tmp_path) as server, server.client() as client:
         content = bytes(range(256)) * 8_000
         body, headers = raw_form((FILE, content))
 

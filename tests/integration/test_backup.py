@@ -1,7 +1,8 @@
-"""penstock backup and restore: everything together, whole or not there, on an empty machine as before."""
+"""penstock backup and restore: everything together, complete or not at all, on an empty machine too."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import tarfile
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,10 +19,15 @@ from uuid import UUID
 import boto3  # type: ignore[import-untyped]  # it has no stubs
 import pytest
 
-from penstock.cli.product_session import stay
-from penstock.db.embedded import EmbeddedServer
+from penstock.backup.writing import back_up_all
+from penstock.cli.tenant_session import tenant_session
+from penstock.db.addresses import resolve
+from penstock.db.embedded.server import EmbeddedServer
 from penstock.settings import Settings
 from tests.plugins.command_line import CommandLine
+from tests.plugins.database import Database
+from tests.plugins.documents import works_on
+from tests.plugins.prepared_cluster import PutCluster
 
 pytestmark = pytest.mark.timeout(300)  # a dozen commands each, on servers of their own
 
@@ -29,15 +36,20 @@ SECRET = b"the tenant's own secret"
 
 
 @pytest.fixture
-def machine() -> Iterator[Callable[[str], CommandLine]]:
-    """Machines by name, each with a data directory and an embedded server of its own."""
+def machine(put_cluster: PutCluster, put_empty_cluster: PutCluster) -> Iterator[Callable[[str], CommandLine]]:
+    """Machines by name, each with a data directory and an embedded server of its own.
+
+    The database of `old` has been migrated, that of `new` is empty, and `empty` has none yet.
+    """
     folder = Path(tempfile.mkdtemp(prefix="penstock-backup-"))
     folder.chmod(0o755)
     made: set[str] = set()
 
     def of(name: str) -> CommandLine:
         made.add(name)
-        (folder / name).mkdir(exist_ok=True)
+        (folder / name).mkdir()
+        if name != "empty":
+            (put_cluster if name == "old" else put_empty_cluster)(folder / name / "data")
         return CommandLine(folder, {"PENSTOCK_DATA_DIR": str(folder / name / "data")})
 
     yield of
@@ -55,17 +67,17 @@ def settings(penstock: CommandLine) -> Settings:
 
 
 async def put_secret(penstock: CommandLine) -> UUID:
-    async with stay(settings(penstock)) as here:
-        owner = await here.tenant("default")
-        async with here.product.tenants.transaction(owner) as conn:
-            return await here.product.secrets.put(conn, owner, "token", SECRET)
+    async with tenant_session(settings(penstock)) as session:
+        owner = await session.tenant("default")
+        async with session.engine.tenants.transaction(owner) as conn:
+            return await session.engine.secrets.put(conn, owner, "token", SECRET)
 
 
 async def get_secret(penstock: CommandLine, secret_id: UUID) -> bytes:
-    async with stay(settings(penstock)) as here:
-        owner = await here.tenant("default")
-        async with here.product.tenants.transaction(owner) as conn:
-            return await here.product.secrets.get(conn, owner, secret_id)
+    async with tenant_session(settings(penstock)) as session:
+        owner = await session.tenant("default")
+        async with session.engine.tenants.transaction(owner) as conn:
+            return await session.engine.secrets.get(conn, owner, secret_id)
 
 
 def ingest(penstock: CommandLine, count: int, *, wait: bool = True) -> None:
@@ -83,7 +95,7 @@ def originals(penstock: CommandLine) -> dict[str, bytes]:
 
 
 async def test_an_empty_machine_gets_everything_back(machine: Callable[[str], CommandLine]) -> None:
-    old, new = machine("old"), machine("new")
+    old, new = machine("old"), machine("empty")
     ingest(old, 3)
     secret_id = await put_secret(old)
     old("db", "psql", "--", "-qc", "select queues.enqueue('email', '{\"to\": 1}')")
@@ -106,7 +118,7 @@ async def test_an_empty_machine_gets_everything_back(machine: Callable[[str], Co
 
 
 @pytest.mark.parametrize("name", ["folder", "archive.tar"])
-def test_what_is_there_is_replaced_only_when_asked(machine: Callable[[str], CommandLine], name: str) -> None:
+def test_existing_data_is_replaced_only_with_force(machine: Callable[[str], CommandLine], name: str) -> None:
     old = machine("old")
     ingest(old, 2, wait=False)
     assert old("backup", name).code == 0
@@ -128,17 +140,17 @@ async def test_without_the_key_it_says_so_and_the_key_can_follow(
     ingest(old, 1, wait=False)
     secret_id = await put_secret(old)
     ended = old("backup", "keyless", "--without-key")
-    assert "does not contain the vault's key" in ended.err
+    assert "does not contain the vault key" in ended.err
     assert not (old.folder / "keyless" / "vault.key").exists()
-    assert "contains the vault's key" in old("backup", "keyed").err
+    assert "contains the vault key" in old("backup", "keyed").err
     restored = new("restore", "keyless")
     assert restored.code == 0
-    assert "cannot be opened" in restored.err
+    assert "cannot be decrypted" in restored.err
     shutil.copy2(data_dir(old) / "vault.key", data_dir(new) / "vault.key")
     assert await get_secret(new, secret_id) == SECRET
 
 
-def test_what_is_damaged_or_not_a_backup_is_refused_before_anything_changes(
+def test_a_damaged_backup_or_another_file_is_refused_before_anything_changes(
     machine: Callable[[str], CommandLine],
 ) -> None:
     old, new = machine("old"), machine("new")
@@ -154,19 +166,18 @@ def test_what_is_damaged_or_not_a_backup_is_refused_before_anything_changes(
     (folder / "manifest.json").write_text(json.dumps(manifest | {"schema_version": 9_999}))
     assert new("restore", "good").code == 3
     (folder / "manifest.json").unlink()
-    assert "not a whole backup" in new("restore", "good").err
+    assert "not a complete backup" in new("restore", "good").err
     with tarfile.open(old.folder / "evil.tar", "w") as archive:
         archive.add(blob, "blobs/../../../stolen")
-    assert "has no place in a backup" in new("restore", "evil.tar").err
+    assert "does not belong in a backup" in new("restore", "evil.tar").err
     (old.folder / "cut.tar.gz").write_bytes(b"\x1f\x8b\x08\x00 half")
     assert new("restore", "cut.tar.gz").code == 1
     assert not (data_dir(new) / "blobs").exists()
     assert not (data_dir(new) / "vault.key").exists()
 
 
-def test_a_backup_replaces_nothing_unasked(machine: Callable[[str], CommandLine]) -> None:
+def test_a_backup_replaces_nothing_without_force(machine: Callable[[str], CommandLine]) -> None:
     old = machine("old")
-    assert old("migrate").code == 0
     mine = old.folder / "mine"
     mine.mkdir()
     (mine / "letter.txt").write_text("precious")
@@ -179,7 +190,40 @@ def test_a_backup_replaces_nothing_unasked(machine: Callable[[str], CommandLine]
     assert left == []
 
 
-def test_an_original_deleted_meanwhile_is_left_out_and_a_lost_one_is_told(
+async def test_an_original_deleted_while_the_backup_runs_is_left_out_and_not_missed(
+    database: Database, tmp_path: Path
+) -> None:
+    """The dump still has its document; a restore of it would only lack what was deleted anyway."""
+    async with works_on(database, tmp_path / "data") as works:
+        taken = [await works.hand_in(f"Contract {number}. {TEXT}", f"{number}.txt") for number in range(3)]
+        paths: list[str] = await works.value("select array_agg(blob_path order by file_id) from files.file")
+        deleted, lost, kept = paths
+        assert len(taken) == 3
+        steps: list[str] = []
+
+        async def delete() -> None:
+            async with database.connect("admin", name="deleting") as admin:
+                await admin.execute("update files.file set deleted_at = now() where blob_path = $1", deleted)
+
+        def progress(step: str, done: int, of: int | None) -> None:
+            if step == "originals" and step not in steps:  # the dump is written, no original is copied yet
+                deleting = threading.Thread(target=lambda: asyncio.run(delete()))
+                deleting.start()
+                deleting.join(30)
+                for path in (deleted, lost):
+                    (tmp_path / "data" / "blobs" / path).unlink()
+            steps.append(step)
+
+        settings = works.engine.settings
+        manifest = await back_up_all(
+            resolve(settings), settings, tmp_path / "backup", with_key=False, force=False, progress=progress
+        )
+    assert "originals" in steps
+    assert (manifest.gone, manifest.missing, manifest.blob_count) == ((deleted,), (lost,), 1)
+    assert (tmp_path / "backup" / "blobs" / kept).is_file()
+
+
+def test_a_lost_original_is_reported(
     machine: Callable[[str], CommandLine],
 ) -> None:
     old = machine("old")
@@ -204,7 +248,7 @@ def kill_when(process: subprocess.Popen[str], begun: Callable[[], bool]) -> None
     process.wait(30)
 
 
-async def test_a_kill_in_the_middle_leaves_no_half_backup_and_no_half_restore(
+async def test_a_kill_in_the_middle_leaves_no_partial_backup_and_no_partial_restore(
     machine: Callable[[str], CommandLine],
 ) -> None:
     old, new = machine("old"), machine("new")
@@ -215,7 +259,7 @@ async def test_a_kill_in_the_middle_leaves_no_half_backup_and_no_half_restore(
     with old.running("backup", "cut") as process:
         kill_when(process, lambda: count_files(partial / "blobs") > 5)
     assert not (old.folder / "cut").exists()
-    assert "not a whole backup" in new("restore", str(partial)).err
+    assert "not a complete backup" in new("restore", str(partial)).err
     assert old("backup", "cut").code == 0
     assert not partial.exists()
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from penstock.blobs.spool import MEMORY_BYTES, spool
+from penstock.blobs.store import Blobs
 from penstock.errors import NotFound, SettingInvalid
-from penstock.intake.blobs import Blobs
-from penstock.intake.spool import MEMORY_BYTES, spool
 from penstock.settings import Settings
 from tests.plugins.database import Database
 from tests.plugins.documents import works_on
@@ -51,12 +51,12 @@ async def test_documents_live_in_a_bucket_by_setting(database: Database, tmp_pat
         works.working(),
     ):
         document = await works.index("The bucket holds the water.", "note.txt")
-        content = await works.product.documents.content(works.tenant_id, document.document_id)
+        content = await works.engine.documents.content(works.tenant_id, document.document_id)
         assert b"".join([piece async for piece in content.stream]) == b"The bucket holds the water."
         assert not (tmp_path / "blobs").exists()
 
 
-def test_an_address_no_store_has_is_refused_by_name(tmp_path: Path) -> None:
+def test_an_unknown_kind_of_blob_url_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(SettingInvalid, match="PENSTOCK_BLOB_URL"):
         Blobs.open(Settings(data_dir=tmp_path, blob_url="ftp://example.com/x"))
 

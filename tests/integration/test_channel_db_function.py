@@ -14,7 +14,7 @@ REFUSED = {"status": "bad_address", "validation_failure_message": "no such addre
 
 
 @pytest.mark.parametrize("answer", [{"status": "succeeded"}, {"status": "stuck"}, {"success": False}])
-async def test_any_status_completes_the_task_and_only_a_success_is_silent(
+async def test_any_status_completes_the_task_and_all_but_success_are_logged(
     mill: Mill, answer: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -39,7 +39,7 @@ async def test_an_error_fails_the_task_and_leaves_nothing_of_what_was_written(
         assert await trial.facts("perform") == []
 
 
-async def test_an_attempt_that_succeeds_tells_its_handler_in_the_same_transaction(mill: Mill) -> None:
+async def test_a_successful_attempt_runs_its_success_handler_in_the_same_transaction(mill: Mill) -> None:
     async with trial_process(mill) as trial:
         task = await trial.perform(**HANDLERS, attempt_id=9)
         await trial.books.becomes(task, "completed")
@@ -54,11 +54,11 @@ async def test_an_attempt_that_succeeds_tells_its_handler_in_the_same_transactio
     [
         ({"answer": REFUSED}, "trial.perform: no such address", False),
         ({"answer": {"status": "later"}}, "trial.perform: it answered later", True),
-        ({"answer": []}, "no envelope", True),
+        ({"answer": []}, "not a valid envelope", True),
         ({"raise": "broken"}, "told to raise: broken", True),
     ],
 )
-async def test_an_attempt_that_fails_is_undone_and_told_to_its_error_handler(
+async def test_a_failed_attempt_is_rolled_back_and_its_error_handler_runs(
     mill: Mill, told: dict[str, Any], error: str, retriable: bool
 ) -> None:
     async with trial_process(mill) as trial:
@@ -91,7 +91,7 @@ async def test_a_name_that_is_not_registered_is_refused(mill: Mill, name: Any) -
         assert await trial.facts("perform") == []
 
 
-async def test_a_task_of_no_tenant_is_refused_for_good(mill: Mill) -> None:
+async def test_a_task_without_a_tenant_fails_for_good(mill: Mill) -> None:
     async with trial_process(mill) as trial:
         trial.tenant_id = None  # type: ignore[assignment]  # what a producer may forget
         task = await trial.perform()

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from penstock.channels import EmailChannel, ProviderFailed, smtp_connections
 from penstock.errors import SettingInvalid
+from penstock.processes.channels import smtp_connections
+from penstock.processes.channels.channel import ProviderFailed
+from penstock.processes.channels.email import EmailChannel
 from penstock.settings import Settings
 from tests.plugins.runs import NoRun
 from tests.plugins.smtp import HANG_UP, STALL, Certificate, MailServer, Security, mail_server
@@ -55,7 +57,9 @@ async def failure(channel: EmailChannel, **changes: Any) -> ProviderFailed:
 
 
 @pytest.mark.parametrize("security", ["none", "starttls", "tls"])
-async def test_a_mail_arrives_over_each_kind_of_line(security: Security, certificate: Certificate) -> None:
+async def test_a_mail_arrives_over_each_kind_of_connection(
+    security: Security, certificate: Certificate
+) -> None:
     encrypted = None if security == "none" else certificate
     async with (
         mail_server(security, certificate=encrypted) as server,
@@ -73,7 +77,9 @@ async def test_a_mail_arrives_over_each_kind_of_line(security: Security, certifi
 
 
 @pytest.mark.parametrize("security", ["starttls", "tls"])
-async def test_a_server_nobody_vouches_for_gets_no_mail(security: Security, certificate: Certificate) -> None:
+async def test_a_server_with_an_untrusted_certificate_gets_no_mail(
+    security: Security, certificate: Certificate
+) -> None:
     async with mail_server(security, certificate=certificate) as server, channel_to(server) as channel:
         error = await failure(channel)
         assert error.retriable
@@ -81,7 +87,7 @@ async def test_a_server_nobody_vouches_for_gets_no_mail(security: Security, cert
         assert server.received == []
 
 
-async def test_starttls_is_not_given_up_when_the_server_has_none() -> None:
+async def test_mail_is_not_sent_unencrypted_when_the_server_has_no_starttls() -> None:
     async with mail_server() as server, channel_to(server, smtp_security="starttls") as channel:
         assert (await failure(channel)).retriable
         assert server.received == []
@@ -159,7 +165,7 @@ async def test_text_html_and_attachments_come_out_as_they_went_in() -> None:
         assert [part.get_content() for part in parts] == [content, b"Subject: x\n\ny", b""]
 
 
-async def test_an_address_beyond_ascii_goes_only_where_it_is_understood() -> None:
+async def test_a_non_ascii_address_is_sent_only_to_a_server_that_supports_it() -> None:
     async with mail_server() as server, channel_to(server) as channel:
         await channel.call(mail(to_addresses=["jörg@example.org"]), RUN)
         assert server.received[0].recipients == ("jörg@example.org",)
@@ -172,7 +178,7 @@ async def test_an_address_beyond_ascii_goes_only_where_it_is_understood() -> Non
 @pytest.mark.parametrize(
     ("answer", "retriable"), [("451 later", True), ("550 no", False), ("421 going down", True)]
 )
-async def test_the_first_figure_of_an_answer_tells_whether_to_try_again(
+async def test_the_first_digit_of_an_smtp_reply_decides_whether_to_retry(
     step: Any, answer: str, retriable: bool
 ) -> None:
     async with mail_server() as server, channel_to(server) as channel:
@@ -195,7 +201,7 @@ async def test_if_some_recipients_are_refused_the_others_get_it_and_the_attempt_
 
 
 @pytest.mark.parametrize("step", ["EHLO", "MAIL", "RCPT", "DATA"])
-async def test_a_line_that_breaks_may_be_tried_again(step: Any) -> None:
+async def test_a_connection_that_breaks_may_be_retried(step: Any) -> None:
     async with mail_server() as server, channel_to(server) as channel:
         server.answer(step, HANG_UP)
         assert (await failure(channel)).retriable
@@ -203,7 +209,7 @@ async def test_a_line_that_breaks_may_be_tried_again(step: Any) -> None:
         assert len(server.received) == 1
 
 
-async def test_a_server_that_says_nothing_or_is_not_there_may_be_tried_again() -> None:
+async def test_a_silent_or_unreachable_server_may_be_retried() -> None:
     gone = asyncio.Event()
 
     async def silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -233,7 +239,7 @@ async def test_connections_are_kept_and_no_more_than_set() -> None:
         assert server.connections == 4
 
 
-async def test_a_kept_connection_the_server_closed_is_replaced_unseen(
+async def test_a_pooled_connection_that_the_server_closed_is_replaced_silently(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with mail_server() as server, channel_to(server) as channel:
@@ -247,7 +253,7 @@ async def test_a_kept_connection_the_server_closed_is_replaced_unseen(
         assert len(server.received) == 3
 
 
-async def test_a_mail_that_is_called_off_leaves_no_half_used_connection() -> None:
+async def test_a_cancelled_mail_leaves_no_half_used_connection() -> None:
     async with mail_server() as server, channel_to(server, smtp_connections=1) as channel:
         await channel.call(mail(), RUN)
         server.answer("RCPT", STALL)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
 from starlette.responses import Response
 
-from penstock.channels import FileDeleteChannel, ProviderFailed
+from penstock.blobs.spool import spool
+from penstock.blobs.store import Blobs, SignedDeleteFailed
 from penstock.errors import NotFound, SettingInvalid
-from penstock.intake.blobs import Blobs, SignedDeleteFailed
-from penstock.intake.spool import spool
+from penstock.index import Index
 from penstock.model import DocumentId, TenantId
 from penstock.net.outbound import open_client
+from penstock.processes.channels.channel import ProviderFailed
+from penstock.processes.channels.file_delete import FileDeleteChannel
 from penstock.settings import Settings
 from penstock.simulators import serving
 from tests.plugins.runs import NoRun
@@ -59,13 +61,13 @@ _refuse = Response(status_code=403)
 @pytest.mark.parametrize(
     ("kind", "signed"), [("folder", False), ("bucket", False), ("bucket", True)], ids=str
 )
-async def test_the_blob_goes_and_no_other_and_a_second_time_does_no_harm(
+async def test_only_the_given_blob_is_removed_and_a_second_time_does_no_harm(
     kind: str, signed: bool, tmp_path: Path, bucket: str
 ) -> None:
     blobs = await _store(Settings(data_dir=tmp_path) if kind == "folder" else _bucket(tmp_path, bucket))
     run, dropped = NoRun(), Dropped()
     async with open_client(allow_private=True) as http:
-        channel = FileDeleteChannel(blobs, dropped, http, signed=signed)
+        channel = FileDeleteChannel(blobs, cast("Index", dropped), http, signed=signed)
         for _ in range(2):
             answer = await channel.call(request(run.tenant_id), run)
             assert answer == {"object_key": KEY, "by": "signed_url" if signed else "store"}
@@ -75,11 +77,11 @@ async def test_the_blob_goes_and_no_other_and_a_second_time_does_no_harm(
     assert dropped.documents == []
 
 
-async def test_with_a_whole_document_its_vectors_go_too(tmp_path: Path) -> None:
+async def test_deleting_a_whole_document_removes_its_vectors_too(tmp_path: Path) -> None:
     blobs = await _store(Settings(data_dir=tmp_path))
     run, dropped, document = NoRun(), Dropped(), uuid4()
     async with open_client() as http:
-        channel = FileDeleteChannel(blobs, dropped, http, signed=False)
+        channel = FileDeleteChannel(blobs, cast("Index", dropped), http, signed=False)
         await channel.call(request(run.tenant_id, document_id=str(document)), run)
     assert dropped.documents == [(run.tenant_id, document)]
 
@@ -89,13 +91,13 @@ async def test_with_a_whole_document_its_vectors_go_too(tmp_path: Path) -> None:
     [{"tenant_id": str(uuid4())}, {"bucket": "elsewhere"}, {"object_key": ""}, {"document_id": "no id"}],
     ids=lambda changes: next(iter(changes)),
 )
-async def test_a_request_for_anothers_or_no_file_deletes_nothing(
+async def test_a_request_for_another_tenants_or_a_missing_file_deletes_nothing(
     changes: dict[str, str], tmp_path: Path
 ) -> None:
     blobs = await _store(Settings(data_dir=tmp_path))
     run, dropped = NoRun(), Dropped()
     async with open_client() as http:
-        channel = FileDeleteChannel(blobs, dropped, http, signed=False)
+        channel = FileDeleteChannel(blobs, cast("Index", dropped), http, signed=False)
         with pytest.raises(ProviderFailed, match=next(iter(changes))) as caught:
             await channel.call(request(run.tenant_id, **changes), run)
     assert not caught.value.retriable
@@ -128,13 +130,13 @@ async def test_a_store_that_refuses_or_is_not_reached_fails_without_showing_the_
 
 
 @pytest.mark.parametrize("signed", [False, True])
-async def test_a_bucket_that_is_not_there_does_not_pass_for_a_deleted_blob(
+async def test_a_missing_bucket_is_not_mistaken_for_a_deleted_blob(
     signed: bool, tmp_path: Path, bucket: str
 ) -> None:
     blobs = Blobs.open(Settings(data_dir=tmp_path, blob_url="s3://no-such/acme", s3_endpoint=bucket))
     run, dropped = NoRun(), Dropped()
     async with open_client(allow_private=True) as http:
-        channel = FileDeleteChannel(blobs, dropped, http, signed=signed)
+        channel = FileDeleteChannel(blobs, cast("Index", dropped), http, signed=signed)
         with pytest.raises(SettingInvalid, match="no such bucket"):
             await channel.call(request(run.tenant_id, document_id=str(uuid4())), run)
     assert dropped.documents == []

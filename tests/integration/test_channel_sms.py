@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from penstock.channels import ProviderFailed, SmsChannel
 from penstock.net.outbound import open_client
+from penstock.processes.channels.channel import ProviderFailed
+from penstock.processes.channels.sms import SmsChannel
 from penstock.settings import Settings
 from penstock.simulators import Fault, SmsGatewaySimulator, busy, serving
 from penstock.simulators.sms_gateway import ACCOUNT, TOKEN
@@ -56,7 +57,7 @@ async def test_a_message_goes_out_and_its_sid_comes_back() -> None:
         assert (sent.to, sent.sender, sent.body) == ("+491701234567", "+4930123456", "Das Tor ist auf ✓")
 
 
-async def test_a_sender_of_its_own_goes_before_the_set_one_and_a_service_is_named_as_such() -> None:
+async def test_a_messages_own_sender_takes_precedence_and_a_messaging_service_is_sent_as_such() -> None:
     async with gateway() as (simulator, channel):
         await channel.call({**MESSAGE, "from_number": "+4940999999"}, RUN)
         answer = await channel.call({**MESSAGE, "from_number": "MG" + "1" * 32}, RUN)
@@ -80,9 +81,7 @@ async def test_a_sender_of_its_own_goes_before_the_set_one_and_a_service_is_name
     ],
     ids=lambda value: getattr(value, "kind", None),
 )
-async def test_each_failure_says_whether_another_try_may_help(
-    fault: Fault, retriable: bool, said: str
-) -> None:
+async def test_each_failure_says_whether_a_retry_may_help(fault: Fault, retriable: bool, said: str) -> None:
     async with gateway(seconds=0.5 if fault.kind == "slow" else 5.0) as (simulator, channel):
         simulator.faults.add(fault)
         error = await failure(channel)
@@ -97,7 +96,9 @@ async def test_each_failure_says_whether_another_try_may_help(
     ("changes", "code"),
     [({"to_number": "12"}, "21211"), ({"body": "x" * 1_601}, "21617")],
 )
-async def test_what_the_gateway_refuses_is_final_with_its_code(changes: dict[str, str], code: str) -> None:
+async def test_a_message_the_gateway_refuses_fails_for_good_with_its_code(
+    changes: dict[str, str], code: str
+) -> None:
     async with gateway() as (simulator, channel):
         error = await failure(channel, **changes)
         assert not error.retriable
@@ -115,7 +116,7 @@ async def test_a_wrong_token_and_an_unknown_account_are_final() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"to_number": ""}, {"to_number": None}, {"body": ""}, {"body": 3}])
-async def test_a_request_that_is_none_never_leaves(changes: dict[str, Any]) -> None:
+async def test_an_invalid_request_is_never_sent(changes: dict[str, Any]) -> None:
     async with gateway() as (simulator, channel):
         error = await failure(channel, **changes)
         assert not error.retriable
@@ -124,7 +125,7 @@ async def test_a_request_that_is_none_never_leaves(changes: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("name", ["sms_account_sid", "sms_auth_token", "sms_from"])
-async def test_what_is_not_set_is_named_and_may_be_set_meanwhile(name: str) -> None:
+async def test_a_missing_setting_is_named_and_may_be_set_in_the_meantime(name: str) -> None:
     async with gateway(**{name: None}) as (simulator, channel):
         error = await failure(channel)
         assert error.retriable
@@ -132,7 +133,7 @@ async def test_what_is_not_set_is_named_and_may_be_set_meanwhile(name: str) -> N
         assert simulator.calls == 0
 
 
-async def test_private_addresses_stay_shut_unless_allowed_and_nobody_at_home_may_pass() -> None:
+async def test_private_addresses_are_refused_unless_allowed_and_an_unreachable_gateway_is_retriable() -> None:
     async with gateway(allow_private=False) as (simulator, channel):
         assert "AddressRefused" in (await failure(channel)).reason
         assert simulator.calls == 0

@@ -1,4 +1,4 @@
-"""penstock tenant, project and source: quotas, deleting a project, and looking after the webhook."""
+"""penstock tenant, project and source: quotas, deleting a project, and managing the webhook."""
 
 from __future__ import annotations
 

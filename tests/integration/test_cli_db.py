@@ -1,4 +1,4 @@
-"""penstock db: addresses, psql, backups that are whole or not there, and the embedded server's life."""
+"""penstock db: addresses, psql, backups that are complete or absent, and the embedded server's lifetime."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 from penstock.db.programs import for_libpq
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
@@ -47,7 +47,7 @@ def test_a_backup_comes_back(penstock: CommandLine, empty_database: Database, tm
     file = tmp_path / "all.dump"
     ended = penstock("db", "backup", str(file))
     assert ended.code == 0
-    assert "no originals and no vault key: penstock backup takes them" in ended.err
+    assert "neither the original files nor the vault key; penstock backup includes them" in ended.err
     assert file.stat().st_mode & 0o077 == 0
     other = penstock.with_variables(
         PENSTOCK_DATABASE_URL=empty_database.runtime_url,
@@ -60,7 +60,23 @@ def test_a_backup_comes_back(penstock: CommandLine, empty_database: Database, tm
     assert (again.code, again.error["field"]) == (1, "database")
 
 
-def test_a_backup_replaces_nothing_unasked_and_leaves_no_half(penstock: CommandLine, tmp_path: Path) -> None:
+async def test_a_dump_from_before_the_migrations_were_rewritten_is_refused_as_such(
+    penstock: CommandLine, database: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "old.dump"
+    async with database.connect() as admin:
+        await admin.execute("alter schema all_tenants rename to keeping")
+    assert penstock("db", "backup", str(file)).code == 0
+    async with database.connect() as admin:
+        await admin.execute("alter schema keeping rename to all_tenants")
+    ended = penstock("db", "restore", str(file), "--json")
+    assert (ended.code, ended.error["code"]) == (3, "schema_replaced")
+    assert "old.dump has the schema of an earlier development version" in ended.error["message"]
+
+
+def test_a_backup_replaces_nothing_without_force_and_leaves_no_partial_file(
+    penstock: CommandLine, tmp_path: Path
+) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     file = folder / "all.dump"

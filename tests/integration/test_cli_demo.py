@@ -1,4 +1,4 @@
-"""make demo: documents become searchable, a worker is killed, nothing is lost, nothing stays behind."""
+"""make demo: documents, accounts and mails become searchable, a worker is killed, nothing is lost or left."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from time import monotonic, sleep
 import psutil
 import pytest
 
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 from tests.plugins.command_line import CommandLine
+from tests.plugins.prepared_cluster import PutCluster
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -27,6 +28,13 @@ def demo() -> Iterator[CommandLine]:
     yield CommandLine(folder, {"PENSTOCK_DATA_DIR": "data"})
     EmbeddedServer(folder / "data" / "demo").destroy()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def second_demo(demo: CommandLine, put_cluster: PutCluster) -> CommandLine:
+    """As `demo`, in a folder with the migrated database of an earlier one."""
+    put_cluster(demo.folder / "data" / "demo")
+    return demo
 
 
 def left_behind(demo: CommandLine) -> list[str]:
@@ -56,15 +64,36 @@ def test_the_demo_makes_documents_searchable_though_a_worker_is_killed(demo: Com
     assert best[0]["title"].startswith("Maintenance contract")
     assert best[1]["title"] == "Inspection of Cedar Mill, March 2025"
     assert best[2]["filename"] == "sluice-gate-receipt.pdf"  # read by OCR
+    assert {source["kind"]: source["health"] for source in found["sources"]} == dict.fromkeys(
+        ("hubspot", "google_drive", "quickbooks", "gmail", "outlook"), "healthy"
+    )
+    assert all(source["documents"] > 0 for source in found["sources"])
+    facts = {fact["name"]: fact["source"] for fact in found["client"]["facts"]}
+    assert (facts["open_deals"], facts["invoice_history"]) == ("hubspot", "quickbooks")
+    assert found["client"]["name"] in best[3]["title"], "a hit from a connected account"
+    arrived = {mail["provider"]: mail for mail in found["mail"]["arrived"]}
+    assert set(arrived) == {"outlook", "gmail"}
+    assert all(0 < mail["notified"] <= mail["indexed"] < 60 for mail in arrived.values())
+    assert best[4]["filename"] == arrived["outlook"]["filename"], "the attachment is found"
+    dropped = {each["filename"]: each["skip_reason"] for each in found["mail"]["skipped"]}
+    assert dropped == {"image001.png": "signature_image", "autumn-prices.png": "signature_image"}
+    assert found["mail"]["restored"]["state"] == "restored"
+    assert best[5]["filename"] == found["mail"]["restored"]["filename"] == "autumn-prices.png"
     assert left_behind(demo) == []
     own = demo.with_variables(PENSTOCK_DATA_DIR="data/demo")
     (demo.folder / ".env").unlink()
+    shown = own("client", "show", found["client"]["name"])
+    assert "quickbooks  invoices/" in shown.out, shown.err
+    assert {row["next_sync_at"] for row in own("source", "list", "--json").json["sources"]} == {None}
+    skipped = own("source", "skipped", "outlook")
+    assert "shown_image: the text shows this picture" in skipped.out, skipped.err
+    assert "penstock source restore" in skipped.err
     more = own("search", "hydraulic oil for the governor", "--limit", "1", "--json").json
     assert more["hits"][0]["filename"] == "delivery-note.png"
 
 
-def test_the_demo_of_the_queue_kills_a_worker_and_loses_nothing(demo: CommandLine) -> None:
-    ended = demo("demo", "--queue", "--tasks", "2000", "--json", timeout=120)
+def test_the_demo_of_the_queue_kills_a_worker_and_loses_nothing(second_demo: CommandLine) -> None:
+    ended = second_demo("demo", "--queue", "--tasks", "2000", "--json", timeout=120)
     assert ended.code == 0, ended.err
     assert ended.err == ""
     found = ended.json
@@ -72,15 +101,15 @@ def test_the_demo_of_the_queue_kills_a_worker_and_loses_nothing(demo: CommandLin
     assert (found["lost"], found["left"], found["done_twice"], found["dead"]) == (0, 0, 0, 8)
     assert found["killed_pid"]
     assert found["rescued"] >= found["held_by_killed"] > 0
-    assert left_behind(demo) == []
-    own = demo.with_variables(PENSTOCK_DATA_DIR="data/demo")
-    (demo.folder / ".env").unlink()
+    assert left_behind(second_demo) == []
+    own = second_demo.with_variables(PENSTOCK_DATA_DIR="data/demo")
+    (second_demo.folder / ".env").unlink()
     assert len(own("dead", "list", "--json").json["dead"]) == 8
 
 
 @pytest.mark.parametrize("words", [("--queue", "--tasks", "20000"), ("--model", "wordllama")], ids=" ".join)
-def test_ctrl_c_in_the_middle_leaves_nothing_behind(demo: CommandLine, words: tuple[str, ...]) -> None:
-    with demo.running("demo", *words) as child:
+def test_ctrl_c_in_the_middle_leaves_nothing_behind(second_demo: CommandLine, words: tuple[str, ...]) -> None:
+    with second_demo.running("demo", *words) as child:
         assert child.stderr is not None
         deadline = monotonic() + 60
         lines = []
@@ -91,6 +120,6 @@ def test_ctrl_c_in_the_middle_leaves_nothing_behind(demo: CommandLine, words: tu
         assert child.wait(60) == 130
         assert "Traceback" not in child.stderr.read()
     deadline = monotonic() + 5
-    while left_behind(demo) and monotonic() < deadline:
+    while left_behind(second_demo) and monotonic() < deadline:
         sleep(0.1)
-    assert left_behind(demo) == []
+    assert left_behind(second_demo) == []

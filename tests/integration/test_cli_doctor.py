@@ -37,7 +37,7 @@ def test_a_fresh_database_is_healthy(penstock: CommandLine) -> None:
     assert penstock("doctor", "--pinned-seconds", "3600").out.startswith("ok    reachable ")
 
 
-async def test_who_pins_the_horizon_is_named(penstock: CommandLine, database: Database) -> None:
+async def test_sessions_that_pin_the_horizon_are_named(penstock: CommandLine, database: Database) -> None:
     async with database.connect("runtime", name="a forgotten report") as connection:
         async with connection.transaction(isolation="repeatable_read"):
             pid = await connection.fetchval("select pg_backend_pid()")
@@ -56,7 +56,7 @@ async def test_who_pins_the_horizon_is_named(penstock: CommandLine, database: Da
     assert pins[0]["remedy"] == f"Let it commit, or: select pg_terminate_backend({pid})"
 
 
-async def test_a_backlog_nobody_works_on_is_a_failure(penstock: CommandLine, database: Database) -> None:
+async def test_a_backlog_without_a_worker_is_a_failure(penstock: CommandLine, database: Database) -> None:
     async with database.connect("operator") as connection:
         await connection.execute("select queues.enqueue('email', '{}')")
     checks = findings(penstock, "--pinned-seconds", "3600", code=4)
@@ -101,7 +101,7 @@ async def test_switched_off_vacuum_and_dead_letters_are_named(
     assert "penstock dead replay --fingerprint" in checks["dead letters"]["remedy"]
 
 
-def test_a_blob_store_that_takes_nothing_and_a_model_that_is_not_there_are_found(
+def test_an_unusable_blob_store_and_a_missing_model_are_reported(
     penstock: CommandLine,
 ) -> None:
     (penstock.folder / "file").write_text("no folder")
@@ -116,7 +116,7 @@ def test_a_blob_store_that_takes_nothing_and_a_model_that_is_not_there_are_found
     assert "penstock model install minilm" in checks["model"]["remedy"]
 
 
-async def test_documents_that_nobody_works_on_are_a_failure_with_the_command_that_helps(
+async def test_documents_without_a_worker_are_a_failure_with_the_command_that_helps(
     penstock: CommandLine,
 ) -> None:
     documents = penstock.with_variables(PENSTOCK_DATA_DIR="data")
@@ -133,7 +133,7 @@ async def test_documents_that_nobody_works_on_are_a_failure_with_the_command_tha
         child.wait(30)
     assert checks["workers"]["status"] == "fail"
     assert checks["workers"]["message"] == (
-        "1 document of the queue ingest-document waits and no worker serves that queue"
+        "1 document in the queue ingest-document is waiting and no worker serves that queue"
     )
     assert checks["workers"]["remedy"] == "Start one: penstock up, or penstock worker"
 

@@ -1,4 +1,4 @@
-"""penstock document, search, explain, tenant, project and model: looking after what was taken in."""
+"""penstock document, search, explain, tenant, project and model: working with ingested documents."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.pipeline.embed.models_dir import minilm_is_installed
+from penstock.cli.demo.files import Piece, pdf
+from penstock.embed.models_dir import minilm_is_installed
 from penstock.settings import Settings
-from penstock.testing.papers import Piece, pdf
 from tests.plugins.command_line import CommandLine
 
 pytestmark = pytest.mark.timeout(240)
@@ -58,10 +58,10 @@ def test_documents_are_listed_shown_and_given_back_byte_for_byte(mill: CommandLi
     assert (mill.folder / "copy.pdf").read_bytes() == content
     assert got["sha256"] == hashlib.sha256(content).hexdigest()
     assert mill("document", "get", ids["gate.md"]).out == (mill.folder / "gate.md").read_text()
-    assert "there already" in mill("document", "get", ids["gate.md"], "-o", "copy.pdf").err
+    assert "already exists" in mill("document", "get", ids["gate.md"], "-o", "copy.pdf").err
 
 
-def test_explain_tells_a_documents_timeline(mill: CommandLine) -> None:
+def test_explain_shows_a_documents_timeline(mill: CommandLine) -> None:
     document_id = document_ids(mill)["gate.md"]
     told = mill("explain", document_id, "--json").json
     assert [event["to_status"] for event in told["events"]] == [
@@ -91,7 +91,7 @@ def test_search_shows_where_a_passage_stands_and_why_it_was_found(mill: CommandL
     assert "*sluice* *gate*" in shown
     assert f"document {ids['gate.md']}  chunk " in shown
     nothing = mill("search", "gate", "--metadata", "site=birch")
-    assert (nothing.code, nothing.out) == (0, "Nothing was found.\n")
+    assert (nothing.code, nothing.out) == (0, "No results.\n")
     wrong = mill("search", "gate", "--created-after", "yesterday", "--json")
     assert (wrong.code, wrong.error["field"]) == (2, "--created-after")
     assert mill("search", "gate", "--project", "none", "--json").error["code"] == "not_found"
@@ -171,7 +171,7 @@ def test_models_are_listed_with_what_they_lack(mill: CommandLine) -> None:
 
 
 @pytest.mark.skipif(not minilm_is_installed(Settings()), reason="penstock model install minilm was not run")
-def test_a_project_moves_to_another_model_and_goes_on_answering(mill: CommandLine) -> None:
+def test_a_project_switches_to_another_model_and_keeps_answering(mill: CommandLine) -> None:
     with mill.running("worker"):
         moved = mill("model", "use", "minilm", "--json", timeout=180)
     assert moved.code == 0, moved.err
@@ -180,3 +180,10 @@ def test_a_project_moves_to_another_model_and_goes_on_answering(mill: CommandLin
     found = mill("search", "when is the gate opened?", "--mode", "vector", "--limit", "1", "--json").json
     assert found["models"] == ["minilm-l6-v2-int8"]
     assert found["hits"][0]["filename"] == "gate.md"
+
+
+def test_a_project_is_reindexed_on_a_database_that_no_worker_has_served(penstock: CommandLine) -> None:
+    assert penstock("project", "create", "notes").code == 0
+    asked = penstock("project", "reindex", "notes", "--json")
+    assert asked.code == 0, asked.err
+    assert asked.json["task_id"]

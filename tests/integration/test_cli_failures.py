@@ -1,4 +1,4 @@
-"""What the commands say of failed documents and of questions nothing answers."""
+"""What the commands say about failed documents and about questions without an answer."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def test_failed_documents_are_listed_explained_counted_by_doctor_and_retried_by_
     assert "empty" in ours("document", "list").out
     told = ours("explain", failed["document_id"]).out
     assert "failed: It failed at" in told
+    assert told.count(": empty: ") == 1, "once in the reason"
+    assert "empty: empty" not in told
     assert f"penstock document retry {failed['document_id']}" in told
     checks = {check["check"]: check for check in ours("doctor", "--json").json["checks"]}
     assert checks["documents"]["status"] == "warn"
@@ -32,12 +34,13 @@ def test_failed_documents_are_listed_explained_counted_by_doctor_and_retried_by_
     nobody = ours("document", "retry", "--status", "failed")
     assert nobody.code != 0
     assert "1 document of tenant default" in nobody.err
+    assert nobody.err.endswith("failed. Add --yes.\n"), nobody.err
     none = ours("document", "retry", "--status", "failed", "--reason", "bomb", "--yes", "--json")
     assert none.json == {"matched": 0, "queued": 0}
     done = ours("document", "retry", "--status", "failed", "--reason", "empty", "--yes", "--json")
     assert done.json == {"matched": 1, "queued": 1}
     assert ours("document", "retry").code != 0
 
-    assert ours("search", "symptoms of appendicitis").out.startswith("No good match; the nearest were:")
+    assert ours("search", "symptoms of appendicitis").out.startswith("No good match. The closest results:")
     assert ours("search", "symptoms of appendicitis", "--min-score", "0.5").out == "No good match.\n"
     assert ours("search", "when does the sluice gate open", "--min-score", "0.5").out.startswith("1. ")

@@ -1,4 +1,4 @@
-"""penstock ingest of a folder that changes: a file is known by its path, and so is its document."""
+"""penstock ingest of a folder that changes: a file and its document are identified by the path."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.file_identity import LONGEST, identity_of, prefix_of
-from penstock.cli.ingest_prune import _is_gone
-from penstock.testing.papers import pdf
+from penstock.cli.demo.files import pdf
+from penstock.cli.ingest.prune import _is_gone
+from penstock.documents.file_identity import LONGEST_EXTERNAL_ID, identity_of, prefix_of
 from tests.plugins.command_line import CommandLine, Ended
 
 pytestmark = pytest.mark.timeout(240)
@@ -113,7 +113,7 @@ def test_a_file_that_failed_for_good_is_tried_again_only_when_asked(mill: Comman
     said = mill("ingest", "bad.pdf", "--worker", timeout=180)
     assert said.code == 1
     assert f"failed  bad.pdf  {row['document_id']}  {row['reason_code']}: " in said.err
-    assert "(failed before, not tried again)" in said.err
+    assert "(failed before, not retried)" in said.err
     assert "--retry-failed" in said.err
     again = ingest(mill, "bad.pdf")
     assert again.json["documents"][0]["failed_before"] is True
@@ -130,7 +130,9 @@ def test_a_file_that_failed_for_good_is_tried_again_only_when_asked(mill: Comman
     assert ingest(mill, "bad.pdf").json["counts"] == {"indexed": 1}
 
 
-def test_documents_are_known_by_path_and_name_and_two_of_one_name_are_told_apart(mill: CommandLine) -> None:
+def test_documents_are_found_by_path_and_name_and_two_with_one_name_are_distinguished(
+    mill: CommandLine,
+) -> None:
     for folder in ("mill", "weir"):
         (mill.folder / folder).mkdir()
         (mill.folder / folder / "README.md").write_text(f"The {folder} has a gate.")
@@ -149,6 +151,7 @@ def test_documents_are_known_by_path_and_name_and_two_of_one_name_are_told_apart
     assert unclear.code == 1
     for folder in ("mill", "weir"):
         assert f"{ids[f'{folder}/README.md']}  default  {mill.folder / folder / 'README.md'}" in unclear.err
+    assert unclear.err.endswith("README.md\nUse an id, or more of a path, as DOCUMENT.\n"), unclear.err
     nobody = mill("document", "delete", "nothing.md", "--yes", "--json")
     assert (nobody.code, nobody.error["code"]) == (1, "not_found")
 
@@ -175,7 +178,7 @@ def test_any_name_on_disk_is_an_identity_a_database_can_keep(tmp_path: Path) -> 
     odd.write_text("odd")
     assert identity_of(odd).encode().decode() == f"file:{tmp_path}/\\xff\\xfe.txt"
     long = tmp_path.joinpath(*["d" * 200] * 4)
-    assert len(identity_of(long / "a")) == LONGEST
+    assert len(identity_of(long / "a")) == LONGEST_EXTERNAL_ID
     assert identity_of(long / "a") != identity_of(long / "b")
     assert prefix_of(Path("/")) == "file:/"
 

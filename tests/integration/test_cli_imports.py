@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,13 +16,16 @@ PARSERS = {"onnxruntime", "pypdfium2", "pptx", "tokenizers", "wordllama", "xberg
 CLOUDS = {"aiosmtplib", "httpx2", "qdrant_client"}
 OTHERS = {"croniter", "cryptography", "numpy", "prometheus_client", "pydantic_settings", "rich", "uvloop"}
 EVERYTHING = SERVERS | PARSERS | CLOUDS | OTHERS
+LOOKING = EVERYTHING | {"importlib.metadata", "obstore", "pydantic"}
+"""What a command that only reads rows does without; pydantic alone takes 0.09 s, obstore 0.01 s."""
 
 REPORT = """
 import sys
 from penstock.cli import main
 sys.argv[0] = "penstock"
 code = main()
-print("modules:", *sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+names = {name.partition(".")[0] for name in sys.modules} | ({"importlib.metadata"} & sys.modules.keys())
+print("modules:", *sorted(names), file=sys.stderr)
 sys.exit(code)
 """
 PROCESSOR = """
@@ -33,6 +37,7 @@ def spent(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 libraries = [sys.executable, "-c", "import asyncpg, pydantic, typer; from pydantic import BaseModel"]
 command = [sys.executable, "-m", "penstock", "document", "list"]
+spent(command), spent(libraries)  # they write their bytecode
 pairs = [(spent(command), spent(libraries)) for _ in range(5)]
 print(min(ours for ours, _ in pairs) / min(theirs for _, theirs in pairs))
 """
@@ -52,20 +57,27 @@ def shop(penstock: CommandLine) -> CommandLine:
 
 
 @pytest.mark.parametrize(
-    "words", ["--help", "queue stats", "task list --queue default", "dead list", "db url"]
+    "words", ["--help", "queue stats", "task list --queue default --limit 5", "dead list", "db url"]
 )
-def test_a_command_of_the_queue_imports_nothing_of_documents(words: str, penstock: CommandLine) -> None:
-    assert modules_of(penstock, *words.split()) & (EVERYTHING | {"obstore"}) == set()
+def test_a_queue_command_imports_nothing_about_documents(words: str, penstock: CommandLine) -> None:
+    assert modules_of(penstock, *words.split()) & LOOKING == set()
 
 
 @pytest.mark.parametrize(
     "words",
-    ["document list", "document list --json", "tenant list", "project list", "schedule list", "process list"],
+    [
+        "document list",
+        "document list --json --status failed",
+        "tenant list",
+        "project list",
+        "schedule list",
+        "process list",
+    ],
 )
-def test_a_command_that_looks_imports_no_server_parser_model_or_cloud_client(
+def test_a_command_that_only_reads_imports_no_server_parser_model_or_cloud_client(
     words: str, shop: CommandLine
 ) -> None:
-    assert modules_of(shop, *words.split()) & EVERYTHING == set()
+    assert modules_of(shop, *words.split()) & LOOKING == set()
 
 
 def test_a_search_imports_its_model_in_a_child_and_no_server_or_parser(shop: CommandLine) -> None:
@@ -85,12 +97,12 @@ def test_a_worker_imports_no_server(shop: CommandLine) -> None:
     [
         ("import penstock.sandbox.child", EVERYTHING | {"asyncpg", "asyncio", "typer"}),
         (
-            "import penstock.pipeline.embed.local_child",
+            "import penstock.embed.local.child",
             EVERYTHING - {"numpy"} | {"asyncpg", "pydantic", "typer"},
         ),
         (
-            "from penstock import api, product; api.create_app(product.Product())",
-            PARSERS | {"qdrant_client", "typer"},
+            "from penstock import api; from penstock.engine.engine import Engine; api.create_app(Engine())",
+            PARSERS | {"mcp", "qdrant_client", "typer"},
         ),
     ],
     ids=["sandbox", "embedder", "api"],
@@ -102,11 +114,15 @@ def test_a_child_process_imports_only_its_own_part(code: str, heavy: set[str], p
     assert set(ended.out.split()) & heavy == set()
 
 
-def test_listing_documents_takes_little_more_than_importing_its_libraries(shop: CommandLine) -> None:
-    """Quiet, it takes 0.3 s of processor; a busy machine stretches both sides alike."""
-    ended = shop.python("-c", PROCESSOR, timeout=110)
+def test_listing_documents_takes_at_most_0_35_s_of_processor(shop: CommandLine, tmp_path: Path) -> None:
+    """Measured against the import of Typer, asyncpg and pydantic, 0.25 s on a quiet machine.
+
+    A busy machine stretches both sides alike.
+    """
+    bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
+    ended = shop.with_variables(**bytecode).python("-c", PROCESSOR, timeout=110)
     assert ended.code == 0, ended.err
-    assert float(ended.out) < 2.5
+    assert float(ended.out) < 0.35 / 0.25
 
 
 def test_a_package_lists_exactly_the_names_it_loads() -> None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
-from penstock.cli.message_content import attached, body_of, text_of
+from penstock.cli.operate.message_content import attached, body_of, text_of
 from penstock.errors import InvalidArgument
 from tests.integration.messaging import Kind, Mail, Messaging, messaging
 from tests.plugins.command_line import CommandLine, Ended
@@ -73,11 +73,11 @@ async def test_a_text_message_is_sent_and_waited_for(database: Database, penstoc
         assert post.provider.taken == ["Open", "Shut"]
 
 
-async def test_what_was_refused_exits_1_and_says_why(database: Database, penstock: CommandLine) -> None:
+async def test_a_refused_command_exits_1_and_says_why(database: Database, penstock: CommandLine) -> None:
     async with mill("sms", database, penstock) as (post, run), post.works.working():
         ended = await run("sms", "--to", post.provider.nobody, "--text", "Open", "--wait", "20")
         assert (ended.code, ended.out) == (1, "comms.send_sms/1  failed\n")
-        assert ended.err.startswith("error: it was not sent: ")
+        assert ended.err.startswith("error: the message was not sent: ")
         assert "21211" in ended.err
         ended = await run("sms", "--to", post.provider.nobody, "--text", "Open", "--wait", "20", "--json")
         assert (ended.code, ended.json["state"], ended.json["attempts"]) == (1, "failed", 1)
@@ -93,7 +93,7 @@ async def test_without_a_worker_a_message_waits_and_the_command_says_so(
         assert (ended.code, ended.out, ended.err) == (0, "comms.send_email/1  open\n", "")
         ended = await run(*words, "--wait", "0.3")
         assert (ended.code, ended.out) == (1, "comms.send_email/2  open\n")
-        assert "does a worker run? (penstock process show comms.send_email/2)" in ended.err
+        assert "is a worker running? (penstock process show comms.send_email/2)" in ended.err
 
 
 async def test_a_message_for_later_waits_for_its_time(database: Database, penstock: CommandLine) -> None:
@@ -105,7 +105,7 @@ async def test_a_message_for_later_waits_for_its_time(database: Database, pensto
         assert {str(row[0]) for row in times} == {"2100-01-01 00:00:00+00:00"}
 
 
-async def test_wrong_input_is_told_by_its_name_and_sends_nothing(
+async def test_invalid_input_is_reported_by_name_and_sends_nothing(
     database: Database, penstock: CommandLine
 ) -> None:
     email = ("email", "--to", "a@example.org", "--subject", "Open")
@@ -125,7 +125,7 @@ async def test_wrong_input_is_told_by_its_name_and_sends_nothing(
         assert await post.is_over()
 
 
-def test_a_file_that_cannot_be_read_is_told_by_its_option(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_with_its_option(tmp_path: Path) -> None:
     (tmp_path / "latin1").write_bytes(b"\xfc")
     for field, read in (
         ("text_file", lambda: body_of(None, tmp_path / "latin1")),

@@ -1,4 +1,4 @@
-"""The command line on processes a worker ran against a real mail server: listed, told, started again."""
+"""The command line on processes a worker ran against a real mail server: listed, shown, restarted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from tests.plugins.smtp import MailServer, mail_server
 from tests.plugins.workers import eventually
 
 SHORT_BACKOFF = (
-    "create or replace function internal.backoff(_failures integer) returns interval"
+    "create or replace function internal.exponential(_first interval, _factor double precision,"
+    " _most interval, _failures integer) returns interval"
     " language sql immutable parallel safe as $$ select interval '50 milliseconds' $$"
 )
 OVER = "select count(*) = 0 from internal.open_root"
@@ -73,7 +74,7 @@ def events(shown: Any) -> list[tuple[str, int | None]]:
     return [(moment["event"], moment["attempt"]) for moment in shown["timeline"]]
 
 
-async def test_a_process_is_told_as_one_timeline(
+async def test_a_process_is_shown_as_one_timeline(
     database: Database, tmp_path: Path, penstock: CommandLine
 ) -> None:
     async with office(database, tmp_path, penstock) as here:
@@ -106,7 +107,7 @@ async def test_a_process_is_told_as_one_timeline(
         assert "Flour" not in told
 
 
-async def test_an_open_process_tells_its_next_check(
+async def test_an_open_process_shows_its_next_check(
     database: Database, tmp_path: Path, penstock: CommandLine
 ) -> None:
     async with office(database, tmp_path, penstock) as here:
@@ -117,7 +118,7 @@ async def test_an_open_process_tells_its_next_check(
         assert shown["late_seconds"] > 0
         assert f"task {shown['supervisor_task_id']} is ready, " in (await here("show", id_)).out
         await here.works.value("update internal.open_root set task_id = 999999")
-        assert "its supervisor is not to come" in (await here("show", id_)).out
+        assert "no check is scheduled" in (await here("show", id_)).out
 
 
 async def test_a_stuck_process_says_why_and_is_started_again(
@@ -129,14 +130,14 @@ async def test_a_stuck_process_says_why_and_is_started_again(
             id_ = await here.send()
             await here.over()
             stuck = (await here("show", id_)).out
-            assert "failed: it is stuck, its last failure is not one to try again" in stuck
+            assert "failed: its last failure is permanent" in stuck
             assert "550 nobody of that name" in stuck
-            assert " (not retriable)\n" in stuck
+            assert " (permanent)\n" in stuck
             assert stuck.endswith(f"penstock process retry {id_}\n")
             doctor = (await asyncio.to_thread(penstock, "doctor", "--json")).json["checks"]
             (found,) = [check for check in doctor if check["check"] == "processes"]
             assert found["status"] == "warn"
-            assert f"1 of comms.send_email failed within a day, the last is {id_}" in found["message"]
+            assert f"1 of comms.send_email failed in the last day, most recently {id_}" in found["message"]
 
             here.server.refused.clear()
             assert (await here("retry", id_, "--json")).json == {"id": id_, "result": "restarted"}
@@ -197,7 +198,7 @@ async def test_a_list_shows_states_attempts_and_errors(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_not_there_is_refused_with_what_to_do(
+def test_an_unknown_process_is_refused_with_a_remedy(
     penstock: CommandLine, words: list[str], code: int, kind: str, remedy: str
 ) -> None:
     ended = penstock("process", *words, "--json")

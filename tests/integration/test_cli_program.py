@@ -23,6 +23,12 @@ print("loaded:", *sorted(heavy))
 """
 
 
+GROUPS_OF_COMMANDS = (
+    *("document", "model", "mcp", "tenant", "tenant key", "project", "source", "message", "process"),
+    *("queue", "task", "dead", "schedule", "db", "new"),
+)
+
+
 @pytest.mark.parametrize("words", [["--help"], ["version"], ["version", "--json"]], ids=" ".join)
 def test_help_and_version_load_nothing_heavy(words: list[str]) -> None:
     code = LOADED.format(words=words)
@@ -46,11 +52,39 @@ def test_help_lists_every_command_under_one_heading(penstock: CommandLine) -> No
     assert sum(map(len, GROUPS.values())) == len(COMMANDS)
 
 
+@pytest.mark.parametrize("group", GROUPS_OF_COMMANDS)
+def test_the_list_of_a_groups_commands_cuts_no_sentence_off(penstock: CommandLine, group: str) -> None:
+    ended = penstock(*group.split(), "--help")
+    listed = ended.out.partition("Commands:\n")[2]
+    assert listed, ended
+    assert "..." not in listed
+
+
 def test_a_mistyped_command_is_wrong_usage_and_gets_a_hint(penstock: CommandLine) -> None:
     ended = penstock("quue", "stats")
     assert (ended.code, ended.out) == (2, "")
     assert "Did you mean" in ended.err
     assert "queue" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", "a", "--limit", "0"], "'--limit': it must be greater than or equal to 1"),
+        (["search", "a", "--mode", "x"], "'--mode': 'x' is not one of 'hybrid', 'vector', 'text'"),
+        (
+            ["search", "a", "--created-after", "soon"],
+            "--created-after: 'soon' is not a time; write 2025-01-31",
+        ),
+        (["search", ""], "QUERY: it must have at least 1 character"),
+    ],
+)
+def test_an_invalid_value_is_explained_in_our_own_words(
+    penstock: CommandLine, words: list[str], said: str
+) -> None:
+    for ended in (penstock(*words), penstock(*words, "--json")):
+        assert ended.code == 2
+        assert f"Invalid value for {said}" in ended.err
 
 
 def test_data_goes_to_stdout_and_nothing_else_does(penstock: CommandLine) -> None:
@@ -64,7 +98,7 @@ def test_data_goes_to_stdout_and_nothing_else_does(penstock: CommandLine) -> Non
 def test_an_error_is_one_line_with_its_remedy(penstock: CommandLine) -> None:
     ended = penstock("task", "show", "99")
     assert (ended.code, ended.out) == (1, "")
-    line = "error: there is no task 99 (task_id). penstock task list shows the tasks there are.\n"
+    line = "error: there is no task 99 (task_id). List the tasks: penstock task list.\n"
     assert ended.err == line
 
 
@@ -96,7 +130,7 @@ def test_a_database_that_is_not_migrated_is_exit_3(penstock: CommandLine, empty_
     assert "nothing to do" in empty("migrate").out
 
 
-def test_without_a_database_a_look_makes_none(penstock: CommandLine) -> None:
+def test_a_command_that_only_reads_creates_no_database(penstock: CommandLine) -> None:
     alone = CommandLine(penstock.folder, {"PENSTOCK_DATA_DIR": "data"})
     ended = alone("queue", "stats")
     assert ended.code == 3
@@ -116,7 +150,7 @@ def test_a_login_without_the_right_is_told_which_it_needs(penstock: CommandLine,
     assert "PENSTOCK_OPERATOR_URL" in ended.error["remedy"]
 
 
-def test_a_reader_that_leaves_early_ends_it_quietly(penstock: CommandLine) -> None:
+def test_a_closed_output_pipe_ends_the_command_quietly(penstock: CommandLine) -> None:
     with penstock.running("queue", "stats", "--watch", "--every", "0.1", "--json") as child:
         assert child.stdout is not None
         assert child.stderr is not None
@@ -145,7 +179,7 @@ def test_ctrl_c_reaches_a_command_though_the_tests_run_in_the_background(penstoc
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_child_of_penstock_hears_ctrl_c_though_its_parent_ignores_it(penstock: CommandLine) -> None:
+def test_a_child_process_reacts_to_ctrl_c_even_if_its_parent_ignores_it(penstock: CommandLine) -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with penstock.running(

@@ -1,4 +1,4 @@
-"""Queues and tasks by the command line: limits keep what is not named, retry says why it will not."""
+"""Queues and tasks by the command line: limits keep what is not named, retry says why it refuses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_limits_change_what_is_named_and_keep_the_rest(penstock: CommandLine) ->
     assert penstock("queue", "limits", "default", "--key", "acme", "--json").json["limits"] == []
 
 
-def test_limits_that_make_no_sense_are_wrong_usage(penstock: CommandLine) -> None:
+def test_invalid_limits_are_a_usage_error(penstock: CommandLine) -> None:
     for words in (
         ["--rate", "0/min"],
         ["--rate", "5"],
@@ -58,7 +58,7 @@ async def test_retry_runs_a_waiting_task_now(penstock: CommandLine, database: Da
     assert "admission" in penstock("explain", str(task_id)).out
 
 
-async def test_retry_says_why_it_will_not(penstock: CommandLine, database: Database) -> None:
+async def test_retry_says_why_it_refuses(penstock: CommandLine, database: Database) -> None:
     ready, waiting = await enqueued(database), await enqueued(database, seconds=3600)
     ended = penstock("task", "retry", str(ready))
     assert (ended.code, ended.out) == (1, "")

@@ -49,11 +49,11 @@ def test_each_state_of_a_server_has_its_remedy(
 
     plain_server.stop()
     down = refusal(at(plain_server, tmp_path, database="postgres"), words)
-    assert f"127.0.0.1:{plain_server.port}/postgres: nobody listens there" in down
+    assert f"127.0.0.1:{plain_server.port}/postgres: connection refused" in down
     assert "Start the server, or correct PENSTOCK_" in down
 
 
 def test_migrate_says_the_same(plain_server: PlainServer, tmp_path: Path) -> None:
     assert "PENSTOCK_" in refusal(at(plain_server, tmp_path, password="x", database="postgres"), ("migrate",))
     plain_server.stop()
-    assert "nobody listens" in refusal(at(plain_server, tmp_path, database="postgres"), ("migrate",))
+    assert "connection refused" in refusal(at(plain_server, tmp_path, database="postgres"), ("migrate",))

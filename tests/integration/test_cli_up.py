@@ -1,4 +1,4 @@
-"""penstock up: one command starts everything, keeps it alive, and takes it down in order."""
+"""penstock up: one command starts everything, keeps it alive, and shuts it down gracefully."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import httpx2
 import psutil
 import pytest
 
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 from tests.plugins.command_line import CommandLine
+from tests.plugins.prepared_cluster import PutCluster
 from tests.plugins.workers import eventually
 
 pytestmark = pytest.mark.timeout(240)
@@ -31,6 +32,13 @@ def alone() -> Iterator[CommandLine]:
     yield CommandLine(folder, {"PENSTOCK_DATA_DIR": "data", "PENSTOCK_PARSE_PROCESSES": "1"})
     EmbeddedServer(folder / "data").destroy()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def migrated(alone: CommandLine, put_cluster: PutCluster) -> CommandLine:
+    """penstock in a folder whose database was used before, by nobody so far."""
+    put_cluster(alone.folder / "data")
+    return alone
 
 
 def heard(child: subprocess.Popen[str]) -> dict[str, Any]:
@@ -88,8 +96,8 @@ async def test_one_command_serves_documents_and_a_killed_process_comes_back(alon
         assert child.wait(60) == 0
 
 
-async def test_an_api_or_a_worker_that_does_not_answer_is_replaced(alone: CommandLine) -> None:
-    impatient = alone.with_variables(PENSTOCK_STALL_SECONDS="4")
+async def test_an_api_or_a_worker_that_does_not_answer_is_replaced(migrated: CommandLine) -> None:
+    impatient = migrated.with_variables(PENSTOCK_STALL_SECONDS="4")
     with impatient.running("up", "--port", "0", "--json") as child:
         first = heard(child)
         api = process_of(child, "api")
@@ -111,20 +119,20 @@ async def test_an_api_or_a_worker_that_does_not_answer_is_replaced(alone: Comman
         assert child.wait(60) == 0
 
 
-def test_a_port_that_is_taken_ends_it_with_the_reason(alone: CommandLine) -> None:
+def test_a_port_in_use_ends_the_command_with_the_reason(alone: CommandLine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         taken_port = taken.getsockname()[1]
         ended = alone("up", "--port", str(taken_port), timeout=120)
     assert ended.code == 1
     assert f"The API cannot listen on 127.0.0.1:{taken_port}: another program uses it" in ended.err
-    assert f"--port {taken_port + 1}, --port 0 for a free one, or set PENSTOCK_API_PORT" in ended.err
+    assert f"--port {taken_port + 1}, --port 0 to use any free port, or set PENSTOCK_API_PORT" in ended.err
     assert not (alone.folder / "data" / "pgdata").exists(), "nothing was started"
 
 
-def test_a_second_up_in_one_folder_names_the_first(alone: CommandLine) -> None:
-    with alone.running("up", "--port", "0", "--json", "--no-worker") as first:
+def test_a_second_up_in_the_same_folder_names_the_first(migrated: CommandLine) -> None:
+    with migrated.running("up", "--port", "0", "--json", "--no-worker") as first:
         url = heard(first)["url"]
-        second = alone("up", "--port", "0", "--json")
+        second = migrated("up", "--port", "0", "--json")
         assert second.code == 1
         assert second.error["code"] == "already_running"
         assert f"(process {first.pid}, {url})" in second.error["message"]
@@ -132,7 +140,7 @@ def test_a_second_up_in_one_folder_names_the_first(alone: CommandLine) -> None:
         assert "PENSTOCK_DATA_DIR" in second.error["remedy"]
         first.terminate()
         assert first.wait(60) == 0
-    with alone.running("up", "--port", "0", "--json", "--no-worker") as third:
+    with migrated.running("up", "--port", "0", "--json", "--no-worker") as third:
         assert heard(third)["event"] == "listening"
         third.terminate()
         assert third.wait(60) == 0
@@ -142,8 +150,8 @@ def test_up_on_a_server_that_is_down_names_it_and_what_to_do(alone: CommandLine)
     away = alone.with_variables(PENSTOCK_DATABASE_URL="postgresql://me:secret@127.0.0.1:1/shop")
     ended = away("up", "--port", "0")
     assert ended.code == 3
-    assert "127.0.0.1:1/shop: nobody listens there" in ended.err
-    assert "correct PENSTOCK_DATABASE_URL; without it penstock up starts its own Postgres" in ended.err
+    assert "127.0.0.1:1/shop: connection refused" in ended.err
+    assert "correct PENSTOCK_DATABASE_URL; without it, penstock up starts its own Postgres" in ended.err
     assert "secret" not in ended.err
     assert "starting" not in ended.err
 
@@ -164,14 +172,14 @@ def test_a_misspelt_variable_is_a_warning_with_the_nearest_name(alone: CommandLi
     )
 
 
-def test_up_prints_address_key_and_place_for_people(alone: CommandLine) -> None:
-    with alone.running("up", "--port", "0") as child:
+def test_up_prints_address_key_and_place_for_people(migrated: CommandLine) -> None:
+    with migrated.running("up", "--port", "0") as child:
         assert child.stdout is not None
         lines = [child.stdout.readline() for _ in range(5)]
         child.terminate()
         assert child.wait(60) == 0
-    assert lines[0].startswith("Penstock is up: http://127.0.0.1:")
-    assert lines[1] == f"Data: {alone.folder}/data\n"
+    assert lines[0].startswith("Penstock is running: http://127.0.0.1:")
+    assert lines[1] == f"Data: {migrated.folder}/data\n"
     assert lines[2].startswith("API key of tenant default: pk_")
 
 

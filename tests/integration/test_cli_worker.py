@@ -1,4 +1,4 @@
-"""penstock worker: drains, stops in order, keeps several processes alive, explains a missing app."""
+"""penstock worker: drains, shuts down gracefully, keeps several processes alive, explains a missing app."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def until(question: Callable[[], object], *, seconds: float = 30.0) -> Non
 
 
 async def until_alive(database: Database, child: subprocess.Popen[str], number: int) -> set[str]:
-    """The process ids of the workers, once so many children of this one are registered."""
+    """The process ids of the workers, once this many children of this one are registered."""
     deadline = monotonic() + 30
     while True:
         pids = {str(each.pid) for each in [*psutil.Process(child.pid).children(), psutil.Process(child.pid)]}
@@ -71,7 +71,7 @@ async def test_several_processes_drain_together(penstock: CommandLine, database:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_stops_all_processes_in_order(
+async def test_a_signal_shuts_down_all_processes_gracefully(
     penstock: CommandLine, database: Database, number: signal.Signals
 ) -> None:
     with penstock.running("worker", "--app", "shop", "--processes", "2") as child:
@@ -125,10 +125,10 @@ async def test_without_an_app_it_serves_metrics_and_the_queues_of_documents(
         ("shop:other", "'other' is a int, not a Penstock"),
         ("bad:app", "importing bad failed at"),
         ("wants:app", "wants imports 'nothing_such', which is not installed"),
-        (":app", "it names no module"),
+        (":app", "no module is named"),
     ],
 )
-def test_an_app_that_is_not_there_is_explained(penstock: CommandLine, target: str, reason: str) -> None:
+def test_a_missing_app_is_explained(penstock: CommandLine, target: str, reason: str) -> None:
     (penstock.folder / "bad.py").write_text("1 / 0\n")
     (penstock.folder / "wants.py").write_text("import nothing_such\n")
     ended = penstock("worker", "--app", target)
@@ -138,17 +138,17 @@ def test_an_app_that_is_not_there_is_explained(penstock: CommandLine, target: st
     assert "Traceback" not in ended.err
 
 
-def test_a_queue_that_is_none_is_refused(penstock: CommandLine) -> None:
+def test_an_invalid_queue_name_is_refused(penstock: CommandLine) -> None:
     assert penstock("worker", "--queue", "shop:many", "--until-empty").code == 2
     ended = penstock("worker", "--queue", "No Such", "--until-empty", "--json")
     assert ended.code == 1
-    assert "is no name for a queue" in ended.err
+    assert "is not a valid name for a queue" in ended.err
 
 
 def test_a_refusal_ends_all_processes(penstock: CommandLine) -> None:
     ended = penstock("worker", "--app", "shop", "--queue", "No Such", "--processes", "2")
     assert ended.code == 1
-    assert "is no name for a queue" in ended.err
+    assert "is not a valid name for a queue" in ended.err
 
 
 def test_a_taken_metrics_port_is_refused(penstock: CommandLine) -> None:

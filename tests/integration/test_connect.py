@@ -44,7 +44,7 @@ async def test_any_other_error_stays_what_it_is(database: Database) -> None:
     assert not isinstance(failed.value, CONNECTION_LOST)
 
 
-async def test_a_cut_connection_is_told_from_a_failed_statement(database: Database) -> None:
+async def test_a_lost_connection_is_distinguished_from_a_failed_statement(database: Database) -> None:
     async with database.connect(name="victim") as victim, database.connect() as admin:
         await admin.execute(
             "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'victim'"
@@ -91,7 +91,7 @@ async def test_without_an_address_an_embedded_server_is_started_and_prepared(dat
         addresses.embedded.destroy()
 
 
-def test_addresses_of_a_server_of_ones_own_fall_back_to_the_first() -> None:
+def test_addresses_of_the_users_own_server_fall_back_to_the_first() -> None:
     url, listen = "postgresql://me@host/db", "postgresql://me@host:5433/db"
     addresses = resolve(Settings(database_url=url, listen_url=listen))
     assert (addresses.runtime, addresses.admin, addresses.listen) == (url, url, listen)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.api_house import house
+from tests.integration.api_server import api_server
 from tests.plugins.command_line import addresses
 from tests.plugins.database import Database
 
@@ -31,21 +31,21 @@ def program(name: str) -> Any:
 async def test_the_client_in_the_reference_uploads_and_searches(
     database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with house(database, tmp_path) as home, home.working():
-        await program("client")(home.url, home.key)
+    async with api_server(database, tmp_path) as server, server.working():
+        await program("client")(server.url, server.key)
     assert_it_found_the_gate(capsys.readouterr().out)
 
 
-async def test_the_product_in_the_reference_takes_in_works_and_searches(
+async def test_the_upload_in_the_reference_is_indexed_and_found(
     database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with house(database, tmp_path) as home:
-        slug = home.tenant.slug
+    async with api_server(database, tmp_path) as server:
+        slug = server.tenant.slug
     for name, value in addresses(database).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PENSTOCK_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    await program("product")(slug)
+    await program("upload")(slug)
     assert_it_found_the_gate(capsys.readouterr().out)
 
 

@@ -1,4 +1,4 @@
-"""The document benchmark at its smallest: it runs, and what is no matter of time holds."""
+"""The document benchmark at its smallest: it runs, and everything that does not depend on time is correct."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bench.documents import burst, edit, filtered, ingest, large, overhead, uploads
+from bench.documents import burst, edit, filtered, ingest, large, log, overhead, uploads
 from bench.documents.__main__ import WORKLOADS
 from bench.documents.place import Job, Place
 from bench.documents.sizes import FULL, TINY
@@ -44,7 +44,9 @@ async def test_one_changed_sentence_of_a_hundred_chunks_embeds_three_at_most(
     assert 1 <= found["embedded"] <= 3
 
 
-async def test_the_processor_time_of_a_document_is_told_apart(database: Database, tmp_path: Path) -> None:
+async def test_the_processor_time_of_a_document_is_split_by_process(
+    database: Database, tmp_path: Path
+) -> None:
     bare = await overhead.bare(job(database, tmp_path / "bare"))
     ours = await overhead.penstock(job(database, tmp_path))
     for figures in (bare, ours):
@@ -61,7 +63,15 @@ async def test_a_large_file_is_watched_until_it_is_indexed(database: Database, t
     assert found["lost"] == 0
 
 
-async def test_a_burst_of_small_documents_is_indexed_whole(database: Database, tmp_path: Path) -> None:
+async def test_a_log_is_watched_until_it_is_indexed(database: Database, tmp_path: Path) -> None:
+    found = await log.measured(place(database, tmp_path), TINY, "wordllama")
+    assert found["megabytes"] >= TINY.log_mb
+    assert found["chunks"] >= 1_000
+    assert 0 < found["chunked_seconds"] < found["seconds"]
+    assert found["lost"] == 0
+
+
+async def test_every_document_of_a_burst_is_indexed(database: Database, tmp_path: Path) -> None:
     found = await burst.measured(place(database, tmp_path), TINY, "wordllama")
     assert found["indexed"] == TINY.notes
     assert found["posted_seconds"] <= found["seconds"]
@@ -79,7 +89,7 @@ async def test_every_upload_of_the_open_loop_is_answered(
 
 
 @pytest.mark.parametrize("role", [filtered.exact, filtered.hnsw])
-async def test_a_filter_returns_all_the_rows_there_are(database: Database, tmp_path: Path, role: Any) -> None:
+async def test_a_filter_returns_every_row_that_matches(database: Database, tmp_path: Path, role: Any) -> None:
     found = await role(job(database, tmp_path))
     assert found["within"] >= filtered.ASKED / 2
     assert found["rows"] == min(filtered.ASKED, found["within"])
@@ -105,6 +115,7 @@ def test_every_figure_that_is_asked_for_is_judged() -> None:
         "burst": [5],
         "uploads": [50, 250, 250],
         "filtered": [0.95, 0.95],
+        "log": [400, 1_229, 10, 0],
     }
     for name, workload in WORKLOADS.items():
         keys = {column.key for column in workload.columns}

@@ -1,4 +1,4 @@
-"""A document that fails for good is seen: counted, logged, listed, explained, and retried with its like."""
+"""A document that fails for good is visible: counted, logged, listed, explained, retried by reason."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from penstock.observe import Metrics, configure
+from penstock.pipeline.maintenance import MaintainDocuments
 from penstock.simulators import EmbeddingsSimulator, Fault, serving
 from penstock.simulators.embeddings import KEY
 from tests.plugins.database import Database
@@ -39,7 +40,7 @@ async def test_a_document_that_fails_for_good_counts_as_failed_and_is_logged_and
 ) -> None:
     metrics = Metrics()
     async with works_on(database, tmp_path) as works:
-        worker = works.product.worker(metrics=metrics)
+        worker = works.engine.worker(metrics=metrics)
         await worker.start()
         try:
             good = await works.index(NOTE)
@@ -56,16 +57,37 @@ async def test_a_document_that_fails_for_good_counts_as_failed_and_is_logged_and
             await eventually(counted)
         finally:
             await worker.stop()
-        why = await works.product.documents.explain(works.tenant_id, bad.document_id)
+        why = await works.engine.documents.explain(works.tenant_id, bad.document_id)
         assert [reason.reason for reason in why.waits_for] == ["failed"]
         assert "empty: " in why.waits_for[0].explanation
         assert f"penstock document retry {bad.document_id}" in why.waits_for[0].remedy
-        well = await works.product.documents.explain(works.tenant_id, good.document_id)
+        well = await works.engine.documents.explain(works.tenant_id, good.document_id)
         assert well.waits_for == []
     logged = [json.loads(line) for line in log_lines.getvalue().splitlines()]
     (failed,) = [line for line in logged if line["event"] == "document_failed"]
     assert (failed["document_id"], failed["code"]) == (str(bad.document_id), "empty")
     assert failed["message"] in why.waits_for[0].explanation
+
+
+async def test_a_document_whose_task_was_cancelled_is_logged_when_it_is_settled(
+    database: Database, tmp_path: Path, log_lines: io.StringIO
+) -> None:
+    async with works_on(database, tmp_path) as works:
+        taken = await works.hand_in(NOTE)
+        async with database.connect() as admin:
+            await admin.execute(
+                "select queues.cancel_task(task_id) from ingest.document where document_id = $1",
+                taken.document_id,
+            )
+            await admin.execute("update ingest.document set updated_at = updated_at - interval '1 hour'")
+        await works.engine.maintenance(MaintainDocuments())
+        assert (await works.settled(taken.document_id)).status == "failed"
+    logged = [json.loads(line) for line in log_lines.getvalue().splitlines()]
+    (failed,) = [line for line in logged if line["event"] == "document_failed"]
+    assert (failed["document_id"], failed["code"]) == (str(taken.document_id), "cancelled")
+    assert f"penstock explain {taken.document_id}" in failed["message"]
+    (tended,) = [line for line in logged if line["event"] == "documents_maintained"]
+    assert tended["settled"] == 1
 
 
 async def test_documents_are_retried_by_their_reason_and_the_dead_letter_ends_with_success(
@@ -81,11 +103,11 @@ async def test_documents_are_retried_by_their_reason_and_the_dead_letter_ends_wi
             for taken in (*broken, empty):
                 assert (await works.settled(taken.document_id)).status == "failed"
 
-            async def buried() -> bool:
+            async def became_dead_letter() -> bool:
                 return bool(await works.value("select count(*) = 2 from queues.dead_letter"))
 
-            await eventually(buried)
-            documents, tenant = works.product.documents, works.tenant_id
+            await eventually(became_dead_letter)
+            documents, tenant = works.engine.documents, works.tenant_id
             assert await documents.count_to_retry(tenant) == 3
             assert await documents.count_to_retry(tenant, reason="EmbedderFailed") == 2
             assert await documents.count_to_retry(tenant, reason="nothing") == 0

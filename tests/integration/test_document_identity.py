@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from penstock.index import PgvectorIndex
 from penstock.model import DocumentId, ProjectId, TenantId
 from penstock.search import Search, SearchQuery
-from tests.integration.house import House, house
+from tests.integration.intake_services import IntakeServices, intake_services
 from tests.plugins.database import Database
 from tests.sql.document_calls import CODE
-from tests.sql.shelf import Embedders, WordEmbedder, chunks_of
+from tests.sql.indexed_tenant import Embedders, WordEmbedder, chunks_of
 
 PROJECTS = ("default", "second")
 IDS = (None, "one", "two", "three")
@@ -38,7 +38,7 @@ STEP = st.tuples(
 class Library:
     """One tenant's uploads beside what they should have left."""
 
-    here: House
+    here: IntakeServices
     search: Search
     index: PgvectorIndex
     words: WordEmbedder
@@ -115,7 +115,7 @@ def test_a_search_finds_what_was_last_accepted_for_each_identity_and_nothing_els
     database: Database, tmp_path: Path
 ) -> None:
     with asyncio.Runner() as runner:
-        opened = house(database, tmp_path, embedder="words")
+        opened = intake_services(database, tmp_path, embedder="words")
         here = runner.run(opened.__aenter__())
         number = iter(range(10**6))
 
@@ -127,18 +127,18 @@ def test_a_search_finds_what_was_last_accepted_for_each_identity_and_nothing_els
             return Library(here, search, index, words, tenant.tenant_id)
 
         async def go(steps: list[tuple[str, str, str | None, str]]) -> None:
-            shelf = await library()
+            uploads = await library()
             for what, project, external_id, content in steps:
                 match what:
                     case "upload":
-                        await shelf.upload(project, external_id, content)
+                        await uploads.upload(project, external_id, content)
                     case "delete":
-                        await shelf.delete(project, external_id, content)
+                        await uploads.delete(project, external_id, content)
                     case _:
-                        await shelf.work()
-                        await shelf.check()
-            await shelf.work()
-            await shelf.check()
+                        await uploads.work()
+                        await uploads.check()
+            await uploads.work()
+            await uploads.check()
 
         @settings(
             max_examples=40, deadline=None, derandomize=True, database=None,
@@ -158,7 +158,7 @@ def test_a_search_finds_what_was_last_accepted_for_each_identity_and_nothing_els
 async def test_uploads_of_one_external_id_at_once_make_one_document_with_the_last_content(
     database: Database, tmp_path: Path, same: bool
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         for number in range(5):
             contents = [b"%d" % number if same else b"%d by %d" % (number, hand) for hand in range(6)]
             taken = await asyncio.gather(

@@ -16,17 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from penstock.db import server_files
 from penstock.db.connect import connect
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded import server_files
+from penstock.db.embedded.server import EmbeddedServer
 from penstock.errors import ServerStartFailed
+from tests.plugins.prepared_cluster import PutCluster
 
 FAST = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "16MB", "max_connections": "20"}
 
 HOLDER = """
 import sys
 from pathlib import Path
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 server = EmbeddedServer(Path(sys.argv[1]), dict(pair.split("=") for pair in sys.argv[2:]))
 server.start()
 print(server.url(), flush=True)
@@ -45,6 +46,13 @@ def data_dir() -> Iterator[Path]:
     yield folder / "data"
     EmbeddedServer(folder / "data").destroy()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def used_dir(data_dir: Path, put_empty_cluster: PutCluster) -> Path:
+    """A data directory whose server has been started and stopped before."""
+    put_empty_cluster(data_dir)
+    return data_dir
 
 
 @contextmanager
@@ -106,12 +114,12 @@ def test_many_processes_start_one_server(data_dir: Path) -> None:
     assert not EmbeddedServer(data_dir).running()
 
 
-def test_a_killed_holder_neither_takes_the_server_along_nor_keeps_it(data_dir: Path) -> None:
-    with holder(data_dir) as process:
+def test_a_killed_process_neither_stops_the_server_nor_keeps_it_running(used_dir: Path) -> None:
+    with holder(used_dir) as process:
         url = said(process)
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-    server = EmbeddedServer(data_dir, FAST)
+    server = EmbeddedServer(used_dir, FAST)
     assert server.running()
     server.start()
     assert server.url() == url
@@ -119,15 +127,35 @@ def test_a_killed_holder_neither_takes_the_server_along_nor_keeps_it(data_dir: P
     assert not server.running()
 
 
-def test_letting_go_leaves_the_server_running_unless_asked(data_dir: Path) -> None:
-    server = EmbeddedServer(data_dir, FAST)
+def test_releasing_the_server_leaves_it_running_unless_asked(used_dir: Path) -> None:
+    server = EmbeddedServer(used_dir, FAST)
     server.start()
     assert not server.release()
     assert server.running()
 
 
-async def test_a_killed_server_recovers_at_the_next_start(data_dir: Path) -> None:
-    server = EmbeddedServer(data_dir, FAST)
+async def test_joining_a_running_server_starts_no_program(
+    used_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every command joins the server; a program each time would cost more than the command."""
+    server = EmbeddedServer(used_dir, FAST)
+    server.start()
+
+    def refuse(*command: object, **_: object) -> None:
+        raise AssertionError(f"started {command}")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    other = EmbeddedServer(used_dir)
+    assert not other.left_running(), "we hold it"
+    other.start()
+    assert await run(other, "select 1") == 1
+    assert not other.release(stop_when_last=True)
+    monkeypatch.undo()
+    assert "FATAL" not in (used_dir / "pgdata" / "server.log").read_text(), "asking leaves no trace"
+
+
+async def test_a_killed_server_recovers_at_the_next_start(used_dir: Path) -> None:
+    server = EmbeddedServer(used_dir, FAST)
     server.start()
     await run(server, "create table kept as select 7 as n")
     os.kill(postmaster(server), signal.SIGKILL)
@@ -135,13 +163,13 @@ async def test_a_killed_server_recovers_at_the_next_start(data_dir: Path) -> Non
     assert await run(server, "select n from kept") == 7
 
 
-def test_a_pid_file_that_names_another_program_is_no_obstacle(data_dir: Path) -> None:
-    server = EmbeddedServer(data_dir, FAST)
+def test_a_pid_file_that_names_another_program_is_ignored(used_dir: Path) -> None:
+    server = EmbeddedServer(used_dir, FAST)
     server.start()
     server.stop()
-    pid_file = data_dir / "pgdata" / "postmaster.pid"
-    pid_file.write_text(f"{os.getpid()}\n{data_dir / 'pgdata'}\n0\n5432\n")
-    shutil.chown(pid_file, (data_dir / "pgdata").stat().st_uid, (data_dir / "pgdata").stat().st_gid)
+    pid_file = used_dir / "pgdata" / "postmaster.pid"
+    pid_file.write_text(f"{os.getpid()}\n{used_dir / 'pgdata'}\n0\n5432\n")
+    shutil.chown(pid_file, (used_dir / "pgdata").stat().st_uid, (used_dir / "pgdata").stat().st_gid)
     server.start()
     assert server.running()
 
@@ -166,15 +194,15 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(data_dir: Path) -> None:
         server.destroy()
 
 
-def test_a_failed_start_shows_the_servers_own_words(data_dir: Path) -> None:
+def test_a_failed_start_quotes_the_server(used_dir: Path) -> None:
     with pytest.raises(ServerStartFailed) as failed:
-        EmbeddedServer(data_dir, {**FAST, "shared_buffers": "a lot"}).start()
+        EmbeddedServer(used_dir, {**FAST, "shared_buffers": "a lot"}).start()
     assert "shared_buffers" in failed.value.log_tail
     assert "shared_buffers" in str(failed.value)
 
 
 @root_only
-async def test_under_a_closed_folder_root_finds_the_cluster_a_shelter(tmp_path: Path) -> None:
+async def test_under_a_folder_closed_to_the_server_root_puts_the_cluster_elsewhere(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     server = EmbeddedServer(closed / "data", FAST)
@@ -205,7 +233,7 @@ async def test_programs_out_of_reach_are_copied_once(tmp_path: Path, monkeypatch
         shutil.copytree(part, closed / part.name, symlinks=True)
     closed.chmod(0o700)
     shelter = Path(tempfile.mkdtemp(prefix="penstock-shelter-"))
-    monkeypatch.setattr(server_files, "SHELTER", shelter)
+    monkeypatch.setattr(server_files, "SHARED_DIR", shelter)
     monkeypatch.syspath_prepend(closed)
     server = EmbeddedServer(closed / "data", FAST)
     try:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from penstock.engine.engine import Engine
 from penstock.errors import SettingInvalid
-from penstock.product import Product
 from penstock.search import SearchQuery
 from penstock.simulators import EmbeddingsSimulator, serving
 from penstock.simulators.embeddings import KEY
@@ -68,7 +68,7 @@ async def run_now(works: Works, *task_ids: int | None) -> None:
 
 
 async def waits(works: Works, document_id: Any) -> bool:
-    shown = await works.product.documents.show(works.tenant_id, document_id)
+    shown = await works.engine.documents.show(works.tenant_id, document_id)
     return (shown.status, shown.reason_code) == ("pending", "embedder_unavailable")
 
 
@@ -91,12 +91,12 @@ async def test_a_long_outage_indexes_with_the_fallback_and_its_end_brings_the_fi
             await run_now(works, taken.task_id)
             during = await works.settled(taken.document_id)
             assert (during.status, during.fallback_embedder) == ("indexed", OPENAI)
-            assert "fallback" in await works.story(taken.document_id)
-            why = await works.product.documents.explain(works.tenant_id, taken.document_id)
+            assert "fallback" in await works.event_names(taken.document_id)
+            why = await works.engine.documents.explain(works.tenant_id, taken.document_id)
             assert [reason.reason for reason in why.waits_for] == ["fallback"]
 
             # Found beside the others, by the words while the first model is out, by both models after.
-            answer = await works.product.search.search(
+            answer = await works.engine.search.search(
                 works.tenant_id, SearchQuery(query="sluice weir outage")
             )
             assert {hit.document_id for hit in answer.hits} == {before.document_id, during.document_id}
@@ -105,20 +105,20 @@ async def test_a_long_outage_indexes_with_the_fallback_and_its_end_brings_the_fi
             assert nearest[0].document_id == during.document_id
 
             # Nothing is sent back while the first model is out.
-            await works.product.outages.tend()
-            assert "reembed" not in await works.story(taken.document_id)
+            await works.engine.outages.maintain()
+            assert "reembed" not in await works.event_names(taken.document_id)
 
             models.cohere.faults.clear()
             async with database.connect("admin") as admin:
                 await admin.execute("update internal.embedder_outage set retry_at = now()")
-            await works.product.outages.tend()
+            await works.engine.outages.maintain()
 
             async def back() -> bool:
-                shown = await works.product.documents.show(works.tenant_id, taken.document_id)
+                shown = await works.engine.documents.show(works.tenant_id, taken.document_id)
                 return shown.status == "indexed" and shown.fallback_embedder is None
 
             await eventually(back, within=40)
-            assert "reembed" in await works.story(taken.document_id)
+            assert "reembed" in await works.event_names(taken.document_id)
             vectors = await works.value(
                 "select array_agg(distinct embedding_model) from ingest.chunk c join"
                 " ingest.document d on d.document_id = c.document_id and d.live_generation = c.generation"
@@ -149,7 +149,7 @@ async def test_documents_wait_when_the_fallback_is_unavailable_too(
             assert await works.value("select count(*) from queues.dead_letter") == 0
 
 
-async def test_an_old_outage_nobody_looked_at_does_not_bring_the_fallback_in(
+async def test_an_old_outage_that_was_not_confirmed_does_not_start_the_fallback(
     database: Database, tmp_path: Path
 ) -> None:
     async with providers() as models, works_on(database, tmp_path, **models.settings) as works:
@@ -204,7 +204,7 @@ async def test_two_workers_share_the_outage_and_a_killed_one_loses_no_document(
             models.cohere.faults.clear()
             async with database.connect("admin") as admin:
                 await admin.execute("update internal.embedder_outage set retry_at = now()")
-            await works.product.outages.tend()
+            await works.engine.outages.maintain()
 
             async def all_back() -> bool:
                 return bool(
@@ -224,13 +224,13 @@ async def test_two_workers_share_the_outage_and_a_killed_one_loses_no_document(
     [
         ("openai", "PENSTOCK_OPENAI_API_KEY"),
         ("nowhere", "there is no embedder"),
-        ("wordllama-l2-supercat-256", "another model"),
+        ("wordllama-l2-supercat-256", "choose another"),
     ],
 )
 async def test_a_fallback_that_cannot_work_is_refused_at_start(
     database: Database, tmp_path: Path, fallback: str, said: str
 ) -> None:
     with pytest.raises(SettingInvalid, match=said) as refused:
-        async with Product(settings_for(database, tmp_path, embedder_fallback=fallback)):
+        async with Engine(settings_for(database, tmp_path, embedder_fallback=fallback)):
             pass
     assert refused.value.variable == "PENSTOCK_EMBEDDER_FALLBACK"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.intake import Document, Taken
+from penstock.documents.rows import Document, Taken
 from penstock.search import SearchQuery
 from penstock.simulators import EmbeddingsSimulator, Fault, busy, serving
 from penstock.simulators.embeddings import KEY
@@ -29,12 +29,10 @@ async def waiting(works: Works, taken: Taken) -> Document:
     """The document once its timeline says that it waits for its embedder."""
 
     async def waits() -> bool:
-        return (
-            await works.product.documents.show(works.tenant_id, taken.document_id)
-        ).reason_code is not None
+        return (await works.engine.documents.show(works.tenant_id, taken.document_id)).reason_code is not None
 
     await eventually(waits, within=40, what="the document waits")
-    shown = await works.product.documents.show(works.tenant_id, taken.document_id)
+    shown = await works.engine.documents.show(works.tenant_id, taken.document_id)
     assert (shown.status, shown.reason_code) == ("pending", "embedder_unavailable"), shown
     return shown
 
@@ -59,7 +57,7 @@ async def call_again(works: Works, taken: Taken, simulator: EmbeddingsSimulator)
 
 
 async def assert_explained(works: Works, taken: Taken) -> None:
-    why = await works.product.documents.explain(works.tenant_id, taken.document_id)
+    why = await works.engine.documents.explain(works.tenant_id, taken.document_id)
     said = {reason.reason: reason for reason in why.waits_for}
     assert "unavailable since" in said["embedder_unavailable"].explanation
     assert "PENSTOCK_EMBEDDER_FALLBACK" in said["embedder_unavailable"].remedy
@@ -67,7 +65,7 @@ async def assert_explained(works: Works, taken: Taken) -> None:
 
 @pytest.mark.parametrize("embedder", [OPENAI, UNKNOWN])
 @pytest.mark.parametrize("fault", [Fault("status", 503), busy("60"), Fault("disconnect")])
-async def test_an_unavailable_embedder_uses_no_attempt_also_at_the_first_call_after_a_start(
+async def test_an_unavailable_embedder_costs_no_attempt_even_on_the_first_call_after_a_start(
     database: Database, tmp_path: Path, embedder: str, fault: Fault
 ) -> None:
     simulator = EmbeddingsSimulator()
@@ -85,7 +83,10 @@ async def test_an_unavailable_embedder_uses_no_attempt_also_at_the_first_call_af
             assert (document.status, document.reason_code) == ("indexed", None)
             assert await works.value("select count(*) from queues.dead_letter") == 0
             assert (
-                await works.value("select max(attempt) from queues.attempt where outcome = 'completed'") == 1
+                await works.value(
+                    "select max(attempt_number) from queues.attempt where outcome = 'completed'"
+                )
+                == 1
             )
             assert await works.value("select count(*) from internal.embedder_outage") == 0
 
@@ -103,7 +104,7 @@ async def test_an_outage_is_explained_also_while_the_embedder_is_tried_and_befor
 
             async def runs() -> bool:
                 await hurry(works, taken)
-                shown = await works.product.documents.show(works.tenant_id, taken.document_id)
+                shown = await works.engine.documents.show(works.tenant_id, taken.document_id)
                 return shown.status == "embedding"
 
             await eventually(runs, within=30)
@@ -115,7 +116,7 @@ async def test_an_outage_is_explained_also_while_the_embedder_is_tried_and_befor
                 "update internal.embedder_outage set"
                 " failed_at = now() - interval '1 hour', retry_at = now() - interval '1 hour'"
             )
-        why = await works.product.documents.explain(works.tenant_id, second.document_id)
+        why = await works.engine.documents.explain(works.tenant_id, second.document_id)
         assert "embedder_unavailable" not in {reason.reason for reason in why.waits_for}
 
 
@@ -148,10 +149,10 @@ async def test_while_an_embedder_is_unavailable_other_documents_wait_without_a_c
             second = await works.hand_in(NOTE + " Again.")
             await waiting(works, second)
             assert simulator.calls == calls
-            assert await works.story(second.document_id) == ["taken_in", "waits"]
+            assert await works.event_names(second.document_id) == ["taken_in", "waits"]
 
 
-async def test_what_is_the_callers_fault_fails_at_once(database: Database, tmp_path: Path) -> None:
+async def test_a_request_that_the_embedder_rejects_fails_at_once(database: Database, tmp_path: Path) -> None:
     simulator = EmbeddingsSimulator()
     simulator.faults.begin_outage(Fault("status", 400))
     async with serving(simulator.app) as url, works_on(database, tmp_path, **openai(url)) as works:
@@ -159,7 +160,7 @@ async def test_what_is_the_callers_fault_fails_at_once(database: Database, tmp_p
             taken = await works.hand_in(NOTE)
             document = await works.settled(taken.document_id)
             assert (document.status, document.reason_code) == ("failed", "EmbedderRefused")
-            assert (await works.story(taken.document_id)).count("started") == 1
+            assert (await works.event_names(taken.document_id)).count("started") == 1
 
 
 async def test_a_search_without_its_embedder_answers_by_words_and_says_so(
@@ -170,7 +171,7 @@ async def test_a_search_without_its_embedder_answers_by_words_and_says_so(
         async with works.working():
             document = await works.index(NOTE)
             simulator.faults.begin_outage()
-            answer = await works.product.search.search(works.tenant_id, SearchQuery(query="sluice wheel"))
+            answer = await works.engine.search.search(works.tenant_id, SearchQuery(query="sluice wheel"))
             assert [hit.document_id for hit in answer.hits] == [document.document_id]
             assert answer.degraded == ("vector",)
             assert "503" in answer.unavailable[0].reason

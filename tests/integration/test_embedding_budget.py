@@ -10,9 +10,9 @@ import pytest
 
 from penstock.db import Pool
 from penstock.db.connect import create_pool
+from penstock.embed.remote import Budgeted, RemoteEmbedder, budgeted, estimate_tokens, make_remote
 from penstock.errors import EmbedderRefused
 from penstock.model.embedder import Embedder
-from penstock.pipeline.embed.remote import Budgeted, RemoteEmbedder, budgeted, estimate_tokens, make_remote
 from penstock.settings import Settings
 from penstock.simulators import EmbeddingsSimulator, serving
 from penstock.simulators.embeddings import KEY

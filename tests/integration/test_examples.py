@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugins.command_line import addresses
 from tests.plugins.database import Database
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 EXPECTED = {
+    "documents.py": ["Delivery None Delivery If the delivery is late, the supplier pays"],
     "ten_lines.py": ["Welcome, ada@example.com!"],
     "sql_producer.py": ["Welcome, grace@example.com!"],
     "retries.py": [
@@ -34,7 +36,7 @@ def test_every_example_is_tested() -> None:
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_an_example_runs_as_it_stands(database: Database, tmp_path: Path, name: str) -> None:
-    environment = {**os.environ, "PENSTOCK_DATABASE_URL": database.runtime_url}
+    environment = {**os.environ, **addresses(database), "PENSTOCK_DATA_DIR": str(tmp_path / "data")}
     done = subprocess.run(
         [sys.executable, EXAMPLES / name],
         cwd=tmp_path,

@@ -1,26 +1,28 @@
-"""The supervised removal of files: what deleting a document starts, what it leaves, what gets in its way."""
+"""The supervised removal of files: what deleting a document starts, what it leaves, what blocks it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from penstock.cli.demo import files as demo_files
 from penstock.db.tenancy import TenantPool
 from penstock.model import DocumentId, TenantId
-from penstock.testing import papers
 from tests.plugins.database import Database
 from tests.plugins.documents import Works, works_on
 from tests.plugins.workers import eventually
 
 NOTE = "The sluice was opened at noon. The wheel began to turn."
 SHORT_BACKOFF = (
-    "create or replace function internal.backoff(_failures integer) returns interval"
+    "create or replace function internal.exponential(_first interval, _factor double precision,"
+    " _most interval, _failures integer) returns interval"
     " language sql immutable parallel safe as $$ select interval '50 milliseconds' $$"
 )
 OPEN = "select count(*) from internal.open_root"
@@ -29,7 +31,7 @@ OVER = "select count(*) = 0 from internal.open_root"
 
 @asynccontextmanager
 async def hurried(database: Database, tmp_path: Path, **settings: Any) -> AsyncIterator[Works]:
-    """The product with a process's pauses made short."""
+    """The engine with a process's pauses made short."""
     async with database.connect("admin") as admin:
         await admin.execute(SHORT_BACKOFF)
     async with works_on(database, tmp_path, poll_interval=0.2, **settings) as works:
@@ -76,7 +78,7 @@ async def test_a_deleted_document_leaves_the_store_the_index_and_the_cache(
     async with works_on(database, tmp_path, **qdrant) as works, works.working():
         kept = await works.index("The mill stands by the river and grinds the corn of the valley.")
         document = await works.index(NOTE)
-        await works.product.documents.delete(works.tenant_id, document.document_id)
+        await works.engine.documents.delete(works.tenant_id, document.document_id)
         assert [hit.document_id for hit in await works.find("sluice")] in ([], [kept.document_id])
         await eventually(lambda: works.value(OVER))
         assert blobs(tmp_path) == [str(await file_of(works, kept.document_id))]
@@ -86,7 +88,7 @@ async def test_a_deleted_document_leaves_the_store_the_index_and_the_cache(
         assert await works.value("select count(*) from ingest.embedding_cache") == kept.chunk_count
         if index == "pgvector":
             assert await works.value("select count(*) from ingest.chunk_vector") == kept.chunk_count
-        assert (await works.story(document.document_id))[-2:] == ["deleted", "removed"]
+        assert (await works.event_names(document.document_id))[-2:] == ["deleted", "removed"]
         assert await of_the_file(works, "select count(*) from files.file_deletion_task_succeeded") == 1
         deleted = (
             "select metadata ->> 'deleted' from files.file_metadata where metadata ->> 'document_id' = '{}'"
@@ -102,7 +104,7 @@ async def test_a_store_that_fails_twice_is_asked_a_third_time(database: Database
         blob.unlink()
         blob.mkdir()  # a folder cannot be removed as a blob
         async with works.working():
-            await works.product.documents.delete(works.tenant_id, document_id)
+            await works.engine.documents.delete(works.tenant_id, document_id)
             failures = "select count(*) from files.file_deletion_attempt_failed"
             await eventually(lambda: works.value(f"select ({failures}) >= 2"))
             blob.rmdir()
@@ -124,7 +126,7 @@ async def test_a_removal_that_keeps_failing_is_stuck_and_can_be_started_again(
         blob.unlink()
         blob.mkdir()
         async with works.working():
-            await works.product.documents.delete(works.tenant_id, document_id)
+            await works.engine.documents.delete(works.tenant_id, document_id)
             await eventually(lambda: works.value(OVER))
             assert await of_the_file(works, "select count(*) from files.file_deletion_task_failed") == 5
             async with database.connect("admin") as admin:
@@ -148,7 +150,7 @@ async def test_a_removal_that_keeps_failing_is_stuck_and_can_be_started_again(
             await eventually(lambda: works.value(OVER))
 
 
-async def test_a_file_in_use_an_unknown_one_and_another_tenants_are_refused_in_words(
+async def test_a_file_in_use_an_unknown_file_and_another_tenants_are_refused_with_a_message(
     database: Database, tmp_path: Path
 ) -> None:
     async with works_on(database, tmp_path) as works:
@@ -161,7 +163,7 @@ async def test_a_file_in_use_an_unknown_one_and_another_tenants_are_refused_in_w
             message, task = await kickoff(works, file_id)
             assert words in (message or "")
             assert task is None
-        works.tenant = works.tenant.model_copy(update={"tenant_id": TenantId(uuid4())})
+        works.tenant = replace(works.tenant, tenant_id=TenantId(uuid4()))
         assert "there is no file" in ((await kickoff(works, in_use))[0] or "")
         assert await works.value("select count(*) from files.file_deletion_task") == 0
         assert await works.value(OPEN) == 0
@@ -170,7 +172,7 @@ async def test_a_file_in_use_an_unknown_one_and_another_tenants_are_refused_in_w
 async def test_deleting_twice_starts_one_removal(database: Database, tmp_path: Path) -> None:
     async with works_on(database, tmp_path) as works:
         document_id = (await works.hand_in(NOTE)).document_id
-        await works.product.documents.delete(works.tenant_id, document_id)
+        await works.engine.documents.delete(works.tenant_id, document_id)
         file_id = await file_of(works, document_id)
         first, second = await kickoff(works, file_id), await kickoff(works, file_id)
         assert first == second
@@ -180,13 +182,13 @@ async def test_deleting_twice_starts_one_removal(database: Database, tmp_path: P
         assert await works.value(supervisors) == 1
 
 
-async def test_a_run_that_is_under_way_ends_before_its_blob_goes(database: Database, tmp_path: Path) -> None:
+async def test_a_run_in_progress_ends_before_its_blob_is_removed(database: Database, tmp_path: Path) -> None:
     async with works_on(database, tmp_path, parse_seconds=60) as works, works.working():
-        scan = papers.scan_pdf([[f"# Page {n}", "A page of a scan takes a second."] for n in range(12)])
+        scan = demo_files.scan_pdf([[f"# Page {n}", "A page of a scan takes a second."] for n in range(12)])
         document_id = (await works.hand_in(scan, "scan.pdf")).document_id
         status = "select status = 'processing' from ingest.document"
         await eventually(lambda: works.value(status), within=30)
-        await works.product.documents.delete(works.tenant_id, document_id)
+        await works.engine.documents.delete(works.tenant_id, document_id)
         await eventually(lambda: works.value(OVER), within=30)
         ended, begun = await works.value(
             "select array[(select max(closed_at) from queues.attempt a join queues.task t using (task_id)"
@@ -200,7 +202,7 @@ async def test_a_run_that_is_under_way_ends_before_its_blob_goes(database: Datab
 async def test_the_original_payload_reaches_the_handlers_whole(database: Database, tmp_path: Path) -> None:
     async with works_on(database, tmp_path) as works, works.working():
         document_id = (await works.hand_in(NOTE)).document_id
-        await works.product.documents.delete(works.tenant_id, document_id)
+        await works.engine.documents.delete(works.tenant_id, document_id)
         await eventually(lambda: works.value(OVER))
         payload = json.loads(
             await works.value("select payload from queues.task where task_type = 'file_delete'")

@@ -1,4 +1,4 @@
-"""Taking documents in: by content, once, streamed, with the blob and the rows in one transaction."""
+"""Accepting documents: by content, once, streamed, with the blob and the rows in one transaction."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from penstock.documents.pipeline_config import PipelineConfig
 from penstock.errors import Conflict, InvalidArgument, NotFound, TenantClosed, TooLarge
-from penstock.intake import PipelineConfig
 from penstock.model import DocumentId, DocumentStatus, IngestionStatus, SourceId, uuid7
-from tests.integration.house import house, pieces
+from tests.integration.intake_services import intake_services, pieces
 from tests.plugins.database import Database
 
 PDF = b"%PDF-1.7\n" + b"x" * 2000
 
 
-async def test_a_document_is_taken_in_with_its_blob_its_file_and_its_task(
+async def test_a_document_is_accepted_with_its_blob_its_file_and_its_task(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         taken = await here.upload(PDF, filename="report.pdf", metadata={"year": 2025}, external_id="r-1")
         assert (taken.created, taken.skipped, taken.status) == (True, False, IngestionStatus.QUEUED)
         document = await here.documents.show(here.acme, taken.document_id)
@@ -41,7 +41,7 @@ async def test_a_document_is_taken_in_with_its_blob_its_file_and_its_task(
 async def test_the_same_content_again_reuses_the_document_and_joins_its_run(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(PDF)
         written = (here.blobs.folder / here.blobs.written[0]).stat().st_mtime_ns
         second = await here.upload(PDF, filename="again.pdf", uploaded_by="somebody else")
@@ -58,7 +58,7 @@ async def test_the_same_content_again_reuses_the_document_and_joins_its_run(
 async def test_content_indexed_with_todays_pipeline_is_unchanged_at_once(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(PDF)
         await here.index(first.document_id)
         tasks = await here.value("select count(*) from queues.task")
@@ -75,7 +75,7 @@ async def test_content_indexed_with_todays_pipeline_is_unchanged_at_once(
 async def test_content_indexed_with_another_pipeline_runs_again(
     database: Database, tmp_path: Path, change: str
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(PDF)
         await here.index(first.document_id)
         config = None
@@ -93,7 +93,7 @@ async def test_content_indexed_with_another_pipeline_runs_again(
 
 
 async def test_projects_and_tenants_do_not_share_content(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         other = (await here.accounts.create_tenant("other")).tenant_id
         await here.accounts.create_project(here.acme, "mail")
         taken = [
@@ -106,7 +106,7 @@ async def test_projects_and_tenants_do_not_share_content(database: Database, tmp
 
 
 async def test_deleting_releases_the_hash(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(PDF)
         await here.index(first.document_id)
         assert await here.documents.delete(here.acme, first.document_id) == 1
@@ -118,7 +118,7 @@ async def test_deleting_releases_the_hash(database: Database, tmp_path: Path) ->
             await here.documents.delete(here.acme, first.document_id)
 
 
-async def test_a_stream_over_the_limit_is_refused_before_it_ends(database: Database, tmp_path: Path) -> None:
+async def test_an_upload_over_the_limit_is_refused_before_it_ends(database: Database, tmp_path: Path) -> None:
     read = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -127,7 +127,7 @@ async def test_a_stream_over_the_limit_is_refused_before_it_ends(database: Datab
             read += 1000
             yield b"x" * 1000
 
-    async with house(database, tmp_path, max_upload_bytes=50_000) as here:
+    async with intake_services(database, tmp_path, max_upload_bytes=50_000) as here:
         for limit, most in ((None, 51_000), (10_000, 11_000)):
             read = 0
             with pytest.raises(TooLarge):
@@ -140,7 +140,7 @@ async def test_a_stream_over_the_limit_is_refused_before_it_ends(database: Datab
 async def test_the_tenants_own_limit_holds_whatever_the_caller_says(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         await here.accounts.set_tenant(here.acme, max_upload_bytes=100)
         with pytest.raises(TooLarge):
             await here.upload(PDF)
@@ -151,7 +151,7 @@ async def test_the_tenants_own_limit_holds_whatever_the_caller_says(
 async def test_a_large_document_goes_through_a_file_and_comes_back_whole(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         content = bytes(range(256)) * 12_000
         taken = await here.upload(content)
         found = await here.documents.content(here.acme, taken.document_id)
@@ -171,13 +171,13 @@ async def test_a_large_document_goes_through_a_file_and_comes_back_whole(
 async def test_the_type_is_what_the_content_says(
     database: Database, tmp_path: Path, content: bytes, filename: str | None, declared: str | None, told: str
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         taken = await here.upload(content, filename=filename, declared_type=declared)
         assert (await here.documents.show(here.acme, taken.document_id)).mime_type == told
 
 
 async def test_an_origin_is_exactly_one_and_known(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         with pytest.raises(InvalidArgument):
             await here.intake.take_in(here.acme, pieces(PDF))
         with pytest.raises(InvalidArgument):
@@ -195,15 +195,15 @@ async def test_an_origin_is_exactly_one_and_known(database: Database, tmp_path: 
         assert here.blobs.files == set()
 
 
-async def test_a_closed_tenant_takes_nothing_in(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+async def test_a_closed_tenant_accepts_nothing(database: Database, tmp_path: Path) -> None:
+    async with intake_services(database, tmp_path) as here:
         await here.admin.execute("update accounts.tenant set status = 'deleted', deleted_at = now()")
         with pytest.raises(TenantClosed):
             await here.upload(PDF)
 
 
-async def test_a_strange_filename_is_kept_as_far_as_it_goes(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+async def test_an_unusual_filename_is_kept_as_far_as_possible(database: Database, tmp_path: Path) -> None:
+    async with intake_services(database, tmp_path) as here:
         taken = await here.upload(PDF, filename="a\x00b" + "ü" * 600 + ".pdf")
         name = (await here.documents.show(here.acme, taken.document_id)).filename
         assert name is not None
@@ -214,7 +214,7 @@ async def test_a_strange_filename_is_kept_as_far_as_it_goes(database: Database, 
 async def test_an_external_id_names_one_document_and_other_content_replaces_it(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(b"version one", external_id="x")
         await here.index(first.document_id)
         assert (await here.upload(b"version one", external_id="x")).skipped
@@ -231,7 +231,7 @@ async def test_an_external_id_names_one_document_and_other_content_replaces_it(
 async def test_the_same_content_under_two_external_ids_is_two_documents(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         plain = await here.upload(PDF)
         one, two = await here.upload(PDF, external_id="x"), await here.upload(PDF, external_id="y")
         assert one.created
@@ -250,7 +250,7 @@ async def test_the_same_content_under_two_external_ids_is_two_documents(
 async def test_replaced_content_keeps_the_id_and_the_old_blob_goes_later(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(b"one")
         (old,) = here.blobs.files
         changed = await here.intake.replace(here.acme, first.document_id, pieces(b"two"), filename="two.txt")
@@ -262,8 +262,8 @@ async def test_replaced_content_keeps_the_id_and_the_old_blob_goes_later(
         assert (same.status, len(here.blobs.written)) == (IngestionStatus.QUEUED, 2)
 
         async def started() -> int:
-            async with here.tenants.everyone() as conn:
-                count: int = await conn.fetchval("select keeping.start_file_deletions()")
+            async with here.tenants.all_tenants() as conn:
+                count: int = await conn.fetchval("select all_tenants.start_file_deletions()")
                 return count
 
         assert await started() == 0
@@ -275,8 +275,10 @@ async def test_replaced_content_keeps_the_id_and_the_old_blob_goes_later(
         assert await here.orphans() == set()
 
 
-async def test_content_another_document_has_cannot_replace(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+async def test_content_that_another_document_has_cannot_be_used_as_a_replacement(
+    database: Database, tmp_path: Path
+) -> None:
+    async with intake_services(database, tmp_path) as here:
         one, two = await here.upload(b"one"), await here.upload(b"two")
         with pytest.raises(Conflict, match=str(one.document_id)):
             await here.intake.replace(here.acme, two.document_id, pieces(b"one"))
@@ -287,7 +289,7 @@ async def test_content_another_document_has_cannot_replace(database: Database, t
 
 
 async def test_the_largest_page_still_leads_to_the_next(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         async with here.tenants.transaction(here.acme) as conn:
             await conn.execute(
                 """

@@ -1,4 +1,4 @@
-"""Intakes that meet each other, deletes and crashes: one document, one blob, no ingestion forgotten."""
+"""Uploads that race each other, deletions and crashes: one document, one blob, no ingestion forgotten."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 
 from penstock.db import Connection
+from penstock.documents.rows import Taken
 from penstock.errors import Conflict, NotFound
-from penstock.intake import Taken
 from penstock.model import IngestionStatus, uuid7
-from tests.integration.house import House, house, pieces
+from tests.integration.intake_services import IntakeServices, intake_services, pieces
 from tests.plugins.database import Database
 from tests.plugins.workers import eventually
 
@@ -23,14 +23,14 @@ HANDS = 8
 ROUNDS = 25
 
 
-async def waits(here: House) -> None:
-    """Until some call of this house waits for a row another transaction holds."""
+async def waits(here: IntakeServices) -> None:
+    """Until some call of these services waits for a row another transaction holds."""
 
     async def somebody() -> bool:
         return bool(
             await here.value(
                 "select exists (select from pg_stat_activity where datname = current_database()"
-                " and application_name = 'house' and wait_event_type = 'Lock')"
+                " and application_name = 'intake' and wait_event_type = 'Lock')"
             )
         )
 
@@ -46,10 +46,10 @@ async def take_in_open(conn: Connection, content_hash: bytes) -> None:
     )  # fmt: skip
 
 
-async def test_a_thousand_posts_of_one_file_make_one_document_and_one_blob(
+async def test_a_thousand_uploads_of_one_file_create_one_document_and_one_blob(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         taken = await asyncio.gather(*(here.upload(CONTENT) for _ in range(POSTS)))
         assert len({one.document_id for one in taken}) == 1
         assert [one.created for one in taken].count(True) == 1
@@ -64,7 +64,7 @@ async def test_a_thousand_posts_of_one_file_make_one_document_and_one_blob(
 async def test_an_upload_that_meets_an_unfinished_delete_makes_a_new_document(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(CONTENT)
         async with here.tenants.transaction(here.acme) as conn:
             await conn.execute("select ingest.delete_document($1)", first.document_id)
@@ -81,7 +81,7 @@ async def test_an_upload_that_meets_an_unfinished_delete_makes_a_new_document(
 async def test_a_delete_that_meets_an_unfinished_upload_ends_its_ingestion(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         first = await here.upload(CONTENT)
         content_hash = await here.value("select content_sha256 from ingest.document")
         async with here.tenants.transaction(here.acme) as conn:
@@ -98,7 +98,7 @@ async def test_a_delete_that_meets_an_unfinished_upload_ends_its_ingestion(
 async def test_an_upload_that_fails_leaves_the_document_to_the_one_that_waited(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         here.blobs.gate, here.blobs.error = asyncio.Event(), OSError("the disk is full")
         first = asyncio.create_task(here.upload(CONTENT))
         await eventually(lambda: here.blobs.written)
@@ -116,7 +116,7 @@ async def test_an_upload_that_fails_leaves_the_document_to_the_one_that_waited(
 async def test_a_crash_between_blob_and_commit_leaves_an_orphan_and_nothing_else(
     database: Database, tmp_path: Path, how: str
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         kept = await here.upload(b"another")
         here.blobs.gate = asyncio.Event()
         upload = asyncio.create_task(here.upload(CONTENT))
@@ -128,7 +128,7 @@ async def test_a_crash_between_blob_and_commit_leaves_an_orphan_and_nothing_else
         else:
             await here.value(
                 "select count(pg_terminate_backend(pid)) from pg_stat_activity"
-                " where application_name = 'house' and datname = current_database()"
+                " where application_name = 'intake' and datname = current_database()"
                 " and state = 'idle in transaction'"
             )
         here.blobs.gate.set()
@@ -147,7 +147,7 @@ async def test_uploads_and_deletes_at_once_lose_nothing(database: Database, tmp_
     """Every live document has its one blob, and every ingestion ended or has a live task."""
     contents = [f"content {number}".encode() for number in range(3)]
     taken: list[Taken] = []
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
 
         async def hand(seed: int) -> None:
             chance = random.Random(seed)
@@ -182,7 +182,7 @@ async def test_uploads_and_deletes_at_once_lose_nothing(database: Database, tmp_
 async def test_two_changes_to_the_same_content_at_once_leave_one_owner(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         for number in range(10):
             one, two = await here.upload(b"one %d" % number), await here.upload(b"two %d" % number)
             ends = await asyncio.gather(
@@ -197,7 +197,7 @@ async def test_two_changes_to_the_same_content_at_once_leave_one_owner(
 
 
 async def test_one_document_changed_twice_at_once_keeps_two_blobs(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         one = await here.upload(b"one")
         await asyncio.gather(
             *(here.intake.replace(here.acme, one.document_id, pieces(b"new %d" % n)) for n in range(20))
@@ -209,7 +209,7 @@ async def test_one_document_changed_twice_at_once_keeps_two_blobs(database: Data
 async def test_one_external_id_from_two_origins_at_once_is_one_document(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as here:
+    async with intake_services(database, tmp_path) as here:
         async with here.tenants.transaction(here.acme) as conn:
             secret = await conn.fetchval(
                 "select vault.put_secret($1, 'webhook', 'c', 'n', 'w', 'k', '1')", uuid7()

@@ -1,4 +1,4 @@
-"""The listener hears notifications, and hears them again after its line was cut."""
+"""The listener receives notifications, and receives them again after its connection was cut."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_an_unreachable_server_is_tried_until_it_is_there(empty_database: 
             await connection.execute("drop role ghost")
 
 
-async def test_a_line_that_no_longer_answers_is_found_out(database: Database) -> None:
+async def test_a_connection_that_no_longer_responds_is_detected(database: Database) -> None:
     """A proxy stops carrying bytes without closing: the half-open line of a dead peer."""
     heard = Heard()
     frozen = asyncio.Event()

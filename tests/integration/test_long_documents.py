@@ -12,21 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.sandbox_checks import describe
+from penstock.cli.doctor.sandbox_checks import describe
+from penstock.embed.local import child as local_child
+from penstock.embed.local.embedder import wordllama
+from penstock.embed.local.frames import ANSWER, OUT_OF_MEMORY, request
 from penstock.errors import DocumentRejected
 from penstock.model import Block, Parsed, media
-from penstock.pipeline.chunk import ChunkPlan, chunk, text, units, windows
+from penstock.model.pipeline_options import Strategy
+from penstock.pipeline import text
+from penstock.pipeline.chunk import ChunkPlan, chunk, units, windows
 from penstock.pipeline.chunk.chunk_file import read_batches
 from penstock.pipeline.chunk.chunker import chunks_of
-from penstock.pipeline.chunk.plan import Strategy
-from penstock.pipeline.embed import local_child
-from penstock.pipeline.embed.local import wordllama
-from penstock.pipeline.embed.local_frames import ANSWER, OUT_OF_MEMORY, request
-from penstock.pipeline.parse import ParseDesk, Reason
 from penstock.pipeline.parse.blocks import assembled
-from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.readers import plain
-from penstock.pipeline.parse.spool import ParsedFiles, ParsedWriter, blocks_of
+from penstock.pipeline.parsed_files import ParsedFiles, ParsedWriter, blocks_of
+from penstock.pipeline.parser_pool import ParserPool
+from penstock.pipeline.reasons import Reason
 from penstock.sandbox import Layers
 from penstock.settings import Settings
 
@@ -34,8 +36,8 @@ LITTLE_MB = 64
 
 
 @asynccontextmanager
-async def desk(**limits: object) -> AsyncIterator[ParseDesk]:
-    made = ParseDesk(Settings.model_validate({"parse_processes": 1} | limits))
+async def parser_pool(**limits: object) -> AsyncIterator[ParserPool]:
+    made = ParserPool(Settings.model_validate({"parse_processes": 1} | limits))
     await made.start()
     try:
         yield made
@@ -82,7 +84,7 @@ async def test_a_long_log_is_parsed_and_chunked_in_little_memory(tmp_path: Path)
     """4 MB within 64 MB; holding every word of it would take three times that."""
     path = tmp_path / "long.log"
     path.write_text("".join(map(log_line, range(40_000))))
-    async with desk(parse_memory_mb=LITTLE_MB) as made:
+    async with parser_pool(parse_memory_mb=LITTLE_MB) as made:
         files = await made.parse_to(tmp_path, path, mime_type=media.TEXT, filename="long.log")
         count = await made.chunk(files, ChunkPlan())
         batches = list(read_batches(files.chunks))
@@ -95,7 +97,7 @@ async def test_a_long_log_is_parsed_and_chunked_in_little_memory(tmp_path: Path)
 async def test_chunking_that_needs_too_much_memory_is_oom_and_names_the_setting(tmp_path: Path) -> None:
     heading = "word " * 6_000_000  # a heading is read as a whole
     document = Parsed(heading, (Block("heading", 0, len(heading), level=1),), "test")
-    async with desk(parse_memory_mb=LITTLE_MB) as made:
+    async with parser_pool(parse_memory_mb=LITTLE_MB) as made:
         files = ParsedFiles(tmp_path).keep(document, 1 << 30)
         with pytest.raises(DocumentRejected) as caught:
             await made.chunk(files, ChunkPlan())
@@ -105,7 +107,7 @@ async def test_chunking_that_needs_too_much_memory_is_oom_and_names_the_setting(
     assert "penstock." not in str(caught.value)
 
 
-def test_a_model_out_of_memory_is_told_apart() -> None:
+def test_a_model_that_runs_out_of_memory_answers_with_its_own_code() -> None:
     class Hungry:
         def embed(self, texts: list[str]) -> object:
             raise MemoryError
@@ -117,7 +119,7 @@ def test_a_model_out_of_memory_is_told_apart() -> None:
 
 @pytest.mark.parametrize("strategy", ["structure", "paragraph", "sentence", "fixed"])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_text_in_a_file_is_cut_as_one_in_memory(
+def test_a_text_in_a_file_is_chunked_like_one_in_memory(
     seed: int, strategy: Strategy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     joined, blocks = assembled([(None, various(seed, 700))], plain=seed % 2 == 0)
@@ -137,7 +139,7 @@ def test_a_text_in_a_file_is_cut_as_one_in_memory(
         assert tuple(found) == whole
 
 
-def test_chunks_are_those_of_the_release_before() -> None:
+def test_chunks_are_the_same_as_in_the_previous_release() -> None:
     """Made by the chunker that held the whole document; another digest asks for another CHUNKER_VERSION."""
     digest = hashlib.sha256()
     joined, blocks = assembled([(None, various(7, 3_000) + "".join(map(log_line, range(300))))])
@@ -150,7 +152,7 @@ def test_chunks_are_those_of_the_release_before() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
 @pytest.mark.parametrize("size", [1, 7, 64, 1 << 20])
-def test_plain_text_in_pieces_reads_as_the_whole(
+def test_plain_text_read_in_pieces_is_the_same_as_read_at_once(
     encoding: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "\n\n Über \t\r\n\r\n\r\nzwei\x0c Zeilen \u00a0\xad \n \t\n" + various(3, 150) + " \r\n\r"
@@ -158,13 +160,13 @@ def test_plain_text_in_pieces_reads_as_the_whole(
         said = said.encode("cp1252", "ignore").decode("cp1252")
     path = tmp_path / "input.txt"
     path.write_bytes(said.encode(encoding))
-    reader, paper = plain.PlainReader(), Paper(path, media.TEXT)
-    whole = reader.read(paper)
+    reader, source = plain.PlainReader(), ParserInput(path, media.TEXT)
+    whole = reader.read(source)
     monkeypatch.setattr(plain, "_PIECE", size)
     files = ParsedFiles(tmp_path)
     opened = [os.open(one, os.O_RDWR | os.O_CREAT) for one in (files.text, files.blocks, files.attachments)]
     try:
-        head = reader.read_into(paper, ParsedWriter(opened[0], opened[1], opened[2], 1 << 20))
+        head = reader.read_into(source, ParsedWriter(opened[0], opened[1], opened[2], 1 << 20))
     finally:
         for one in opened:
             os.close(one)
@@ -189,9 +191,9 @@ async def test_a_local_model_does_not_import_from_the_working_directory(
     ("layers", "status", "said"),
     [
         (Layers(7, seccomp=True, namespaces=True, users=True), "ok", "Landlock ABI 7"),
-        (Layers(0, seccomp=True, namespaces=True), "warn", "reads and writes every file its user can"),
+        (Layers(0, seccomp=True, namespaces=True), "warn", "can read and write every file of its user"),
         (Layers(7, namespaces=True), "warn", "open sockets"),
-        (Layers(7, seccomp=True), "warn", "sees this machine's processes"),
+        (Layers(7, seccomp=True), "warn", "can see this machine's processes"),
         (Layers(7, seccomp=True, namespaces=True, unprivileged=False), "warn", "it runs as root"),
         (Layers(), "warn", "an unprivileged user"),
     ],

@@ -15,8 +15,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from penstock.cli.mcp_clients import CLIENTS
-from tests.integration.api_house import House, house, make_tenant
+from penstock.cli.mcp.clients import CLIENTS
+from tests.integration.api_server import ApiServer, api_server, make_tenant
 from tests.plugins.command_line import CommandLine, addresses
 from tests.plugins.database import Database
 
@@ -26,9 +26,9 @@ TEXT = "# The gate\n\nThe sluice gate opens at dawn and closes at dusk.\n"
 
 
 @asynccontextmanager
-async def over_http(home: House, key: str) -> AsyncIterator[Client]:
+async def over_http(server: ApiServer, key: str) -> AsyncIterator[Client]:
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=30) as http:
-        async with Client(streamable_http_client(f"{home.url}/mcp", http_client=http)) as client:
+        async with Client(streamable_http_client(f"{server.url}/mcp", http_client=http)) as client:
             yield client
 
 
@@ -44,8 +44,8 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     return str(called.content[0].text)  # type: ignore[union-attr]  # a refusal is text
 
 
-async def taken_in(home: House) -> str:
-    async with home.client() as client, home.working():
+async def taken_in(server: ApiServer) -> str:
+    async with server.client() as client, server.working():
         form = {"file": ("gate.md", TEXT.encode(), "text/markdown")}
         posted = await client.post("/v1/documents/upload", params={"wait": 30}, files=form)
         assert posted.is_success, posted.text
@@ -53,9 +53,9 @@ async def taken_in(home: House) -> str:
 
 
 async def test_an_assistant_finds_reads_and_lists_over_http(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as home:
-        document_id = await taken_in(home)
-        async with over_http(home, home.key) as client:
+    async with api_server(database, tmp_path) as server:
+        document_id = await taken_in(server)
+        async with over_http(server, server.key) as client:
             tools = (await client.list_tools()).tools
             assert {tool.name for tool in tools} == {"search", "get_document", "list_documents"}
             assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
@@ -75,50 +75,50 @@ async def test_an_assistant_finds_reads_and_lists_over_http(database: Database, 
 async def test_a_key_opens_only_its_own_tenant_and_only_its_scopes(
     database: Database, tmp_path: Path
 ) -> None:
-    async with house(database, tmp_path) as home:
-        document_id = await taken_in(home)
-        _, strange = await make_tenant(database, home.product.settings, "stranger")
-        async with over_http(home, strange) as client:
+    async with api_server(database, tmp_path) as server:
+        document_id = await taken_in(server)
+        _, strange = await make_tenant(database, server.engine.settings, "stranger")
+        async with over_http(server, strange) as client:
             assert (await answer(client, "search", query="sluice gate"))["hits"] == []
             assert (await answer(client, "list_documents"))["documents"] == []
             assert "no document" in await refusal(client, "get_document", document_id=document_id)
-        async with over_http(home, await home.another_key("search")) as client:
+        async with over_http(server, await server.another_key("search")) as client:
             assert (await answer(client, "search", query="sluice gate"))["hits"]
             assert "scope documents:read" in await refusal(client, "list_documents")
 
 
-async def test_without_a_valid_key_nothing_is_said(database: Database, tmp_path: Path) -> None:
-    async with house(database, tmp_path) as home:
+async def test_without_a_valid_key_nothing_is_revealed(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         for key in ("", "pk_wrong", "é" * 10, "x" * 1_000):
             headers = {b"Authorization": f"Bearer {key}".encode()} if key else {}
             async with httpx2.AsyncClient() as client:
-                refused = await client.post(f"{home.url}/mcp", json=message, headers=headers)
+                refused = await client.post(f"{server.url}/mcp", json=message, headers=headers)
             assert refused.status_code == 401
             assert refused.headers["www-authenticate"] == "Bearer"
             assert refused.headers["content-type"] == "application/problem+json"
             assert "tools" not in refused.json()
-        async with home.client() as client:
+        async with server.client() as client:
             assert (await client.get("/mcp")).status_code == 405
 
 
 async def test_an_assistant_starts_it_over_stdio(
     database: Database, tmp_path: Path, penstock: CommandLine
 ) -> None:
-    async with house(database, tmp_path) as home:
-        document_id = await taken_in(home)
+    async with api_server(database, tmp_path) as server:
+        document_id = await taken_in(server)
         variables = addresses(database) | {"PENSTOCK_DATA_DIR": str(tmp_path / "data")}
         child = StdioServerParameters(
             command=sys.executable,
             args=["-m", "penstock", "mcp"],
-            env=variables | {"PENSTOCK_API_KEY": home.key},
+            env=variables | {"PENSTOCK_API_KEY": server.key},
             cwd=tmp_path,
         )
         async with Client(child) as client:
             (hit,) = (await answer(client, "search", query="sluice gate"))["hits"]
             assert hit["document_id"] == document_id
-            for key in await home.product.accounts.list_keys(home.tenant.tenant_id):
-                await home.product.accounts.revoke_key(home.tenant.tenant_id, key.key_id)
+            for key in await server.engine.accounts.list_keys(server.tenant.tenant_id):
+                await server.engine.accounts.revoke_key(server.tenant.tenant_id, key.key_id)
             assert "revoked" in await refusal(client, "search", query="sluice gate")
     assert penstock("mcp", "--json").error["field"] == "key"
     wrong = penstock("mcp", "--key", "pk_wrong", "--json")
@@ -129,10 +129,10 @@ async def test_an_assistant_starts_it_over_stdio(
 async def test_the_printed_settings_start_a_server_that_an_assistant_can_search(
     database: Database, tmp_path: Path, penstock: CommandLine, client: str
 ) -> None:
-    async with house(database, tmp_path) as home:
-        document_id = await taken_in(home)
+    async with api_server(database, tmp_path) as server:
+        document_id = await taken_in(server)
         ours = penstock.with_variables(PENSTOCK_DATA_DIR="data")
-        words = ("mcp", "config", client, "--create-key", "--tenant", home.tenant.slug, "--json")
+        words = ("mcp", "config", client, "--create-key", "--tenant", server.tenant.slug, "--json")
         (printed,) = ours(*words).json["clients"]
         (servers,) = printed["config"].values()
         launch = servers["penstock"]
@@ -146,7 +146,7 @@ async def test_the_printed_settings_start_a_server_that_an_assistant_can_search(
         async with Client(child) as connected:
             (hit,) = (await answer(connected, "search", query="sluice gate"))["hits"]
             assert hit["document_id"] == document_id
-        keys = await home.product.accounts.list_keys(home.tenant.tenant_id)
+        keys = await server.engine.accounts.list_keys(server.tenant.tenant_id)
         assert [key.scopes for key in keys if key.name.startswith("mcp:")] == [["documents:read", "search"]]
 
 

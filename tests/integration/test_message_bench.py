@@ -1,4 +1,4 @@
-"""The benchmark of messages at its smallest: it runs, and what is no matter of time holds."""
+"""The benchmark of messages at its smallest: it runs, and what does not depend on time is correct."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.channels import Sent
+from penstock.processes.messages import Sent
 from tests.integration.messaging import KINDS, Facts, Kind, Messaging, messaging
 from tests.plugins.database import Database
 from tests.plugins.workers import eventually
@@ -64,7 +64,7 @@ async def test_five_failures_end_a_process_as_stuck_with_nothing_pending(
         assert await post.is_over()
 
 
-async def test_what_the_provider_refuses_for_good_is_tried_once(
+async def test_a_message_the_provider_refuses_for_good_is_tried_once(
     kind: Kind, database: Database, tmp_path: Path
 ) -> None:
     async with messaging(kind, database, tmp_path) as post, post.works.working():
@@ -76,7 +76,7 @@ async def test_what_the_provider_refuses_for_good_is_tried_once(
         assert post.provider.taken == []
 
 
-async def test_what_the_before_handler_finds_invalid_is_tried_once_and_reaches_no_provider(
+async def test_a_request_that_the_before_handler_rejects_is_tried_once_and_reaches_no_provider(
     kind: Kind, database: Database, tmp_path: Path
 ) -> None:
     answer = """return '{"success": false, "validation_failure_message": "the mill is closed"}';"""
@@ -143,7 +143,7 @@ async def test_a_broken_success_handler_sends_once_and_ends_as_a_dead_letter_and
         assert tuple(letter) == (await post.channel_task(sent), "SuccessNotRecorded", "not_retriable")
 
 
-async def test_a_success_handler_that_answers_no_success_is_as_broken(
+async def test_a_success_handler_that_does_not_report_success_counts_as_broken(
     kind: Kind, database: Database, tmp_path: Path
 ) -> None:
     async with messaging(kind, database, tmp_path) as post, post.works.working():
@@ -216,9 +216,11 @@ async def test_a_supervisor_that_raises_leaves_its_root_open_for_the_sweep(
             sent = await post.send()
             await eventually(lambda: _dead(post, 1))
             assert (await post.state(sent), post.provider.taken) == ("open", [])
-        async with post.works.product.tenants.everyone() as conn:
-            assert await conn.fetchval("select keeping.sweep_processes()") == 0  # it may yet be on its way
-            assert await conn.fetchval("select keeping.sweep_processes('0')") == 1
+        async with post.works.engine.tenants.all_tenants() as conn:
+            assert (
+                await conn.fetchval("select all_tenants.sweep_processes()") == 0
+            )  # it may yet be on its way
+            assert await conn.fetchval("select all_tenants.sweep_processes('0')") == 1
         await eventually(lambda: _succeeded(post, sent))
         assert (await post.facts(sent), post.provider.taken) == (ONCE, ["The sluice is open"])
         await post.over()

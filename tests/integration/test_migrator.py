@@ -10,7 +10,7 @@ import pytest
 
 from penstock.db import Connection
 from penstock.db.migrator import assert_migrated, migrate, pending, status
-from penstock.errors import DatabaseNewer, MigrationChanged, NotMigrated
+from penstock.errors import DatabaseNewer, MigrationChanged, NotMigrated, SchemaReplaced
 from penstock.sql import code_version, load
 from tests.plugins.database import Database
 from tests.plugins.sql_folder import add
@@ -57,12 +57,30 @@ async def test_a_second_call_does_nothing(database: Database) -> None:
 
 
 async def test_a_migration_changed_after_it_was_applied_is_refused(database: Database, folder: Path) -> None:
-    with (folder / "migrations/0001_schemas.sql").open("a") as file:
+    with (folder / "migrations/0001_schemas_and_ledgers.sql").open("a") as file:
         file.write("-- a later thought\n")
     async with database.connect() as connection:
         with pytest.raises(MigrationChanged) as refused:
             await migrate(connection, load(folder))
-    assert refused.value.path == "migrations/0001_schemas.sql"
+    assert refused.value.path == "migrations/0001_schemas_and_ledgers.sql"
+
+
+async def test_a_database_from_before_the_migrations_were_rewritten_is_told_what_to_do(
+    database: Database,
+) -> None:
+    """Whatever its version was: the numbers of the two do not compare."""
+    async with database.connect() as connection, database.connect("runtime") as runtime:
+        await connection.execute("update internal.migration set name = 'schemas' where version = 1")
+        await connection.execute("alter schema all_tenants rename to keeping")
+        for version in (load().version, 10):
+            await connection.execute(
+                "insert into internal.migration (version, name, checksum) values ($1, 'own_sql', '')"
+                " on conflict do nothing",
+                version,
+            )
+            for refused in (migrate(connection), status(connection), assert_migrated(runtime)):
+                with pytest.raises(SchemaReplaced, match="remove the data directory"):
+                    await refused
 
 
 async def test_a_database_of_newer_code_is_refused(database: Database, folder: Path) -> None:
@@ -80,11 +98,11 @@ async def test_a_database_of_newer_code_is_refused(database: Database, folder: P
     assert (refused.value.database_version, refused.value.code_version) == (version + 1, version)
 
 
-async def test_an_empty_database_is_told_from_a_migrated_one(empty_database: Database) -> None:
+async def test_an_empty_database_is_distinguished_from_a_migrated_one(empty_database: Database) -> None:
     async with empty_database.connect() as connection:
         with pytest.raises(NotMigrated, match="penstock migrate"):
             await assert_migrated(connection)
-        assert "migrations/0001_schemas.sql" in await pending(connection)
+        assert "migrations/0001_schemas_and_ledgers.sql" in await pending(connection)
 
 
 async def test_a_failing_migration_leaves_nothing_behind(database: Database, folder: Path) -> None:
@@ -127,7 +145,7 @@ async def test_a_new_signature_leaves_no_overload(database: Database, folder: Pa
         assert await signatures(connection, "greet") == []
 
 
-async def test_a_view_is_made_again_when_its_columns_or_its_function_change(
+async def test_a_view_is_recreated_when_its_columns_or_its_function_change(
     database: Database, folder: Path
 ) -> None:
     function = "create function queues.answer() returns {0} language sql immutable as $$ select 42::{0} $$;"

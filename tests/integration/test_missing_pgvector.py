@@ -19,16 +19,21 @@ WAITS = """
 """
 
 
-async def test_a_document_waits_for_pgvector_and_is_indexed_when_it_is_there(
+async def test_a_document_waits_for_pgvector_and_is_indexed_once_it_is_installed(
     database: Database, tmp_path: Path
 ) -> None:
     async with database.connect() as admin:
         await admin.execute(REMOVE)
     async with works_on(database, tmp_path) as works, works.working():
         with pytest.raises(IndexNotReady, match="psql -d"):
-            await works.product.index.require()
+            await works.engine.index.require()
         taken = await works.hand_in("The supplier pays when the delivery is late.")
         await eventually(lambda: works.value(WAITS, taken.document_id), within=60)
+        explained = await works.engine.documents.explain(works.tenant_id, taken.document_id)
+        reason = explained.waits_for[0]
+        assert reason.reason == "index_not_ready"
+        assert "has no pgvector" in reason.explanation
+        assert "create extension vector" in reason.remedy
         async with database.connect() as admin:
             await admin.execute("create extension vector")
             task = await admin.fetchval(

@@ -12,9 +12,9 @@ from docx import Document
 from PIL import Image
 from pptx.util import Inches
 
+from penstock.cli.demo import files as demo_files
 from penstock.model import Attachment, Parsed, media
 from penstock.pipeline.parse.table import markdown_table
-from penstock.testing import papers
 from tests.integration.compound_files import msg
 from tests.plugins.parsing import Parse
 from tests.unit.test_parse_blocks import assert_covers
@@ -57,7 +57,7 @@ def test_markdown_with_front_matter(parse: Parse) -> None:
 
 
 def test_html_without_its_scripts_and_menus(parse: Parse) -> None:
-    page = papers.html("A Page", ["# Head", PROSE, ROWS], author="H. Writer", language="fr")
+    page = demo_files.html("A Page", ["# Head", PROSE, ROWS], author="H. Writer", language="fr")
     parsed = parse(page, "page.html")
     assert shown(parsed) == [("heading", 1, "# Head"), ("paragraph", 0, PROSE), ("table", 0, TABLE)]
     assert (parsed.title, parsed.author, parsed.language) == ("A Page", "H. Writer", "fr")
@@ -82,7 +82,7 @@ def test_csv_is_one_table(parse: Parse, delimiter: str) -> None:
 
 
 def test_docx_made_by_hand(parse: Parse) -> None:
-    made = papers.docx("A Report", ["# Head", PROSE, "## Part", ROWS], author="D. Writer", created=WHEN)
+    made = demo_files.docx("A Report", ["# Head", PROSE, "## Part", ROWS], author="D. Writer", created=WHEN)
     parsed = parse(made, "report.docx")
     assert shown(parsed) == [
         ("heading", 1, "# Head"),
@@ -168,12 +168,12 @@ def test_a_spreadsheet_of_120_000_cells_is_read_whole(parse: Parse) -> None:
     assert "| r11999 | 0 |" in text
 
 
-REPORT = papers.pdf("The Report", [[PROSE]])
+REPORT = demo_files.pdf("The Report", [[PROSE]])
 
 
-def test_a_mail_and_its_attachments_part_ways(parse: Parse) -> None:
-    inner = Attachment("inner.eml", papers.eml("Inner", "Deep words."), None)
-    mail = papers.eml(
+def test_a_mail_and_its_attachments_become_separate_documents(parse: Parse) -> None:
+    inner = Attachment("inner.eml", demo_files.eml("Inner", "Deep words."), None)
+    mail = demo_files.eml(
         "The figures",
         "Dear Ben,\n\nfind the report attached.\n",
         sent=WHEN,
@@ -210,7 +210,7 @@ def test_a_forwarded_mail_is_an_attachment_that_can_be_read_itself(parse: Parse)
     outer = EmailMessage()
     outer["From"], outer["To"], outer["Subject"] = "a@example.com", "b@example.com", "Fwd"
     outer.set_content("See below.")
-    outer.add_attachment(message_from_bytes(papers.eml("Inner", "Deep words."), policy=policy.default))
+    outer.add_attachment(message_from_bytes(demo_files.eml("Inner", "Deep words."), policy=policy.default))
     parsed = parse(bytes(outer), "fwd.eml")
     assert "Deep words" not in parsed.text
     (inner,) = parsed.attachments
@@ -226,7 +226,15 @@ def test_a_mail_in_html_only_is_read_as_a_page(parse: Parse) -> None:
     assert parsed.text.endswith("\n\nSchön")
 
 
-def test_an_outlook_message_and_its_attachments_part_ways(parse: Parse) -> None:
+def test_malformed_html_keeps_its_words_in_pages_and_mails(parse: Parse) -> None:
+    html = "<h1>Title</h1><p>first</p><ul><li hidden>x<li>second</ul><p>third</p><a href='"
+    text = "# Title\n\nfirst\n\n- second\n\nthird"
+    assert parse(html.encode(), "a.html").text == text
+    head = "From: a@example.com\r\nTo: b@example.com\r\nSubject: s\r\nContent-Type: text/html\r\n\r\n"
+    assert parse((head + html).encode(), "a.eml").text.endswith(text)
+
+
+def test_an_outlook_message_and_its_attachments_become_separate_documents(parse: Parse) -> None:
     parsed = parse(
         msg("Figures", "Dear Ben,\n\nsee the report.", attachments={"r.pdf": REPORT}), "figures.msg"
     )
@@ -249,7 +257,9 @@ def as_format(scan: bytes, format_name: str) -> bytes:
 
 @pytest.mark.parametrize("format_name", ["PNG", "JPEG", "TIFF", "GIF", "BMP", "WEBP"])
 def test_the_words_in_a_picture_are_read(parse: Parse, format_name: str) -> None:
-    scan = papers.scan_png(["# Delivery note", "Four turbines were delivered to the mill at Winterbourne."])
+    scan = demo_files.scan_png(
+        ["# Delivery note", "Four turbines were delivered to the mill at Winterbourne."]
+    )
     parsed = parse(as_format(scan, format_name), f"scan.{format_name.lower()}")
     assert "Delivery note" in parsed.text
     assert "Four turbines were delivered to the mill at Winterbourne." in " ".join(parsed.text.split())

@@ -21,12 +21,12 @@ from reportlab.platypus import (  # type: ignore[import-untyped]
     Table,
 )
 
+from penstock.cli.demo import files as demo_files
+from penstock.cli.demo.files.pdf_maker import assembled
 from penstock.model import Parsed, media
-from penstock.pipeline.parse import ParseDesk
 from penstock.pipeline.parse.table import markdown_table
+from penstock.pipeline.parser_pool import ParserPool
 from penstock.settings import Settings
-from penstock.testing import papers
-from penstock.testing.papers.pdf_maker import assembled
 from tests.plugins.parsing import Parse
 from tests.unit.test_parse_blocks import assert_covers
 
@@ -60,9 +60,9 @@ def found_tables(parsed: Parsed) -> list[tuple[int | None, str]]:
 @pytest.mark.parametrize("ruled", [True, False], ids=["ruled", "borderless"])
 @pytest.mark.parametrize("rows", [FIGURES, PEOPLE], ids=["figures", "people"])
 def test_a_table_comes_out_as_a_table_on_its_page(parse: Parse, rows: list[list[str]], ruled: bool) -> None:
-    pages: list[list[papers.Piece]] = [["# Report", PROSE]]
+    pages: list[list[demo_files.Piece]] = [["# Report", PROSE]]
     pages.append(["## Table", PROSE, rows, "After the table come some words."])
-    parsed = parse(papers.pdf("T", pages, ruled=ruled), "t.pdf")
+    parsed = parse(demo_files.pdf("T", pages, ruled=ruled), "t.pdf")
     assert found_tables(parsed) == [(2, markdown_table(rows))]
     last = parsed.blocks[-1]
     assert (last.kind, parsed.text[last.start : last.end]) == (
@@ -77,16 +77,16 @@ def test_a_table_comes_out_as_a_table_on_its_page(parse: Parse, rows: list[list[
 def test_tables_as_a_report_generator_draws_them(parse: Parse, style: list[object]) -> None:
     sheet = getSampleStyleSheet()
     held = io.BytesIO()
-    story = [Paragraph(PROSE, sheet["Normal"]), Spacer(1, 12), Table(FIGURES, style=style), PageBreak()]
-    story += [Paragraph(PROSE, sheet["Normal"]), Spacer(1, 12), Table(PEOPLE, style=style)]
-    SimpleDocTemplate(held, title="Drawn").build(story)
+    event_names = [Paragraph(PROSE, sheet["Normal"]), Spacer(1, 12), Table(FIGURES, style=style), PageBreak()]
+    event_names += [Paragraph(PROSE, sheet["Normal"]), Spacer(1, 12), Table(PEOPLE, style=style)]
+    SimpleDocTemplate(held, title="Drawn").build(event_names)
     parsed = parse(held.getvalue(), "drawn.pdf")
     assert found_tables(parsed) == [(1, markdown_table(FIGURES)), (2, markdown_table(PEOPLE))]
 
 
 def test_pages_headings_and_metadata(parse: Parse) -> None:
     pages = [["# First chapter", PROSE], [PROSE, PROSE], ["# Third chapter", PROSE]]
-    parsed = parse(papers.pdf("The Title", pages, author="An Author", created=WHEN), "a.pdf")
+    parsed = parse(demo_files.pdf("The Title", pages, author="An Author", created=WHEN), "a.pdf")
     headings = [
         (block.page, block.level, parsed.text[block.start : block.end])
         for block in parsed.blocks
@@ -104,7 +104,7 @@ def test_pages_headings_and_metadata(parse: Parse) -> None:
 
 
 def test_a_scanned_pdf_is_read_by_ocr_page_by_page(parse: Parse) -> None:
-    parsed = parse(papers.scan_pdf([["# Delivery note", PROSE], ["Signed by the miller."]]), "scan.pdf")
+    parsed = parse(demo_files.scan_pdf([["# Delivery note", PROSE], ["Signed by the miller."]]), "scan.pdf")
     assert (parsed.parser, parsed.page_count) == ("ocr", 2)
     on_page = {
         page: " ".join(parsed.text[b.start : b.end] for b in parsed.blocks if b.page == page)
@@ -118,8 +118,8 @@ def test_one_picture_page_among_text_is_read_too(parse: Parse) -> None:
     """The second page of a text is replaced by a picture without words in its text layer."""
     import pypdfium2  # type: ignore[import-untyped]  # it ships no types
 
-    text = pypdfium2.PdfDocument(papers.pdf("Mixed", [["# Cover", PROSE], ["# End", PROSE]]))
-    scan = pypdfium2.PdfDocument(papers.scan_pdf([["Signed by the miller of Winterbourne."]]))
+    text = pypdfium2.PdfDocument(demo_files.pdf("Mixed", [["# Cover", PROSE], ["# End", PROSE]]))
+    scan = pypdfium2.PdfDocument(demo_files.scan_pdf([["Signed by the miller of Winterbourne."]]))
     text.import_pages(scan, index=1)
     held = io.BytesIO()
     text.save(held)
@@ -165,16 +165,16 @@ async def test_500_pages_are_parsed_while_the_parent_stays_small(tmp_path: Path)
         for number in range(1, 501)
     ]
     path = tmp_path / "long.pdf"
-    path.write_bytes(papers.pdf("Long", pages))
+    path.write_bytes(demo_files.pdf("Long", pages))
     pages.clear()
-    desk = ParseDesk(Settings(parse_processes=1))
-    await desk.start()
+    parsers = ParserPool(Settings(parse_processes=1))
+    await parsers.start()
     try:
         us = psutil.Process(os.getpid())
         before = us.memory_info().rss
         gaps: list[float] = []
         beat = asyncio.create_task(_beat(gaps))
-        parsed = await desk.parse(path, mime_type=media.PDF, filename="long.pdf")
+        parsed = await parsers.parse(path, mime_type=media.PDF, filename="long.pdf")
         beat.cancel()
         assert parsed.page_count == 500
         assert len(found_tables(parsed)) == 50
@@ -182,7 +182,7 @@ async def test_500_pages_are_parsed_while_the_parent_stays_small(tmp_path: Path)
         assert us.memory_info().rss - before < 60 << 20
         assert max(gaps) < 2.0, "the loop must stay free for heartbeats"
     finally:
-        await desk.close()
+        await parsers.close()
 
 
 async def _beat(gaps: list[float]) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from penstock.cli.demo import files as demo_files
 from penstock.errors import InvalidMove, NotFound
 from penstock.model import Attachment, Parsed
 from penstock.pipeline.classify import Skip
 from penstock.pipeline.job import Job
-from penstock.testing import papers
 from tests.plugins.database import Database
 from tests.plugins.documents import works_on
 from tests.plugins.workers import eventually
@@ -35,7 +35,7 @@ async def test_plain_text_becomes_chunks_with_vectors_and_is_found(
 
         assert await works.moves(document.document_id) == ["pending", "processing", "embedding", "indexed"]
         assert document.title == "The mill"
-        chunks = await works.product.documents.chunks(works.tenant_id, document.document_id)
+        chunks = await works.engine.documents.chunks(works.tenant_id, document.document_id)
         assert document.chunk_count == len(chunks.items) > 0
         assert all(MILL[chunk.start : chunk.end] == chunk.text for chunk in chunks.items)
         assert await works.value("select count(*) from ingest.chunk_vector") == document.chunk_count
@@ -47,10 +47,10 @@ async def test_plain_text_becomes_chunks_with_vectors_and_is_found(
 
 async def test_a_pdf_keeps_its_table_as_a_table(database: Database, tmp_path: Path) -> None:
     rows = [["Quarter", "Revenue"], ["Q1 2026", "1,204,331"], ["Q2 2026", "803,112"]]
-    content = papers.pdf("Figures", [["The year so far.", rows]])
+    content = demo_files.pdf("Figures", [["The year so far.", rows]])
     async with works_on(database, tmp_path) as works, works.working():
         document = await works.index(content, "figures.pdf")
-        chunks = await works.product.documents.chunks(works.tenant_id, document.document_id)
+        chunks = await works.engine.documents.chunks(works.tenant_id, document.document_id)
         text = "\n".join(chunk.text for chunk in chunks.items)
         assert any("Q1 2026" in line and "1,204,331" in line and "|" in line for line in text.splitlines())
         assert document.mime_type == "application/pdf"
@@ -59,8 +59,8 @@ async def test_a_pdf_keeps_its_table_as_a_table(database: Database, tmp_path: Pa
 
 
 async def test_the_attachment_of_a_mail_is_a_document_of_its_own(database: Database, tmp_path: Path) -> None:
-    inside = papers.pdf("Offer", [["Forty oak planks for the sluice."]])
-    mail = papers.eml(
+    inside = demo_files.pdf("Offer", [["Forty oak planks for the sluice."]])
+    mail = demo_files.eml(
         "Offer",
         "Dear miller, see the attachment.",
         attachments=[Attachment("offer.pdf", inside, "application/pdf")],
@@ -69,7 +69,7 @@ async def test_the_attachment_of_a_mail_is_a_document_of_its_own(database: Datab
         parent = await works.index(mail, "offer.eml")
 
         async def children() -> list[object]:
-            page = await works.product.documents.list(works.tenant_id)
+            page = await works.engine.documents.list(works.tenant_id)
             return [
                 d for d in page.items if d.parent_document_id == parent.document_id and d.status == "indexed"
             ]
@@ -78,7 +78,7 @@ async def test_the_attachment_of_a_mail_is_a_document_of_its_own(database: Datab
         hits = await works.find("oak planks sluice", mode="text")
         assert hits[0].filename == "offer.pdf"
         # Both go when the mail goes: the attachment came in with it alone.
-        assert await works.product.documents.delete(works.tenant_id, parent.document_id) == 2
+        assert await works.engine.documents.delete(works.tenant_id, parent.document_id) == 2
         assert not await works.find("oak planks sluice")
 
 
@@ -92,14 +92,14 @@ async def test_an_attachment_that_is_not_in_the_new_version_goes_when_that_is_in
         async def found() -> list[str]:
             return sorted(str(hit.filename) for hit in await works.find("plank", mode="text"))
 
-        first = papers.eml("Offer", "Dear miller.", attachments=[kept, old])
+        first = demo_files.eml("Offer", "Dear miller.", attachments=[kept, old])
         mail = await works.index(first, "offer.eml", external_id="offer")
 
         async def as_first() -> bool:
             return await found() == ["kept.txt", "old.txt"]
 
         await eventually(as_first)
-        changed = papers.eml("Offer", "Dear miller, once more.", attachments=[kept, new])
+        changed = demo_files.eml("Offer", "Dear miller, once more.", attachments=[kept, new])
         again = await works.index(changed, "offer.eml", external_id="offer")
         assert again.document_id == mail.document_id
 
@@ -118,15 +118,15 @@ async def test_a_document_that_cannot_be_read_fails_once_with_its_reason(
         assert document.status == "failed"
         assert document.reason_code in ("truncated", "malformed", "empty", "crash")
         assert document.error_message
-        assert (await works.story(taken.document_id)).count("started") == 1
-        ingestion = await works.product.documents.ingestion(works.tenant_id, taken.ingestion_id)
+        assert (await works.event_names(taken.document_id)).count("started") == 1
+        ingestion = await works.engine.documents.ingestion(works.tenant_id, taken.ingestion_id)
         assert (ingestion.status, ingestion.error_code) == ("failed", document.reason_code)
         assert await works.value("select count(*) from queues.dead_letter") == 0
         # A person may send it through again; the old diagnosis stays in the timeline.
-        await works.product.documents.retry(works.tenant_id, taken.document_id)
+        await works.engine.documents.retry(works.tenant_id, taken.document_id)
 
         async def failed_twice() -> bool:
-            return (await works.story(taken.document_id)).count("failed") == 2
+            return (await works.event_names(taken.document_id)).count("failed") == 2
 
         await eventually(failed_twice)
 
@@ -136,11 +136,11 @@ async def test_the_same_content_again_is_unchanged_and_embeds_nothing(
 ) -> None:
     async with works_on(database, tmp_path) as works, works.working():
         first = await works.index(MILL)
-        before = await works.product.accounts.usage(works.tenant_id)
+        before = await works.engine.accounts.usage(works.tenant_id)
         again = await works.hand_in(MILL, "copy.md")
         assert (again.created, again.skipped, again.status) == (False, True, "unchanged")
         assert again.document_id == first.document_id
-        assert await works.product.accounts.usage(works.tenant_id) == before
+        assert await works.engine.accounts.usage(works.tenant_id) == before
 
 
 async def test_changed_content_keeps_the_id_and_embeds_only_what_changed(
@@ -149,17 +149,17 @@ async def test_changed_content_keeps_the_id_and_embeds_only_what_changed(
     sections = [f"## Section {n}\n\n" + f"Fact {n} about wheel {n * 7}. " * 30 for n in range(40)]
     async with works_on(database, tmp_path) as works, works.working():
         document = await works.index("\n\n".join(sections), external_id="manual")
-        before = (await works.product.accounts.usage(works.tenant_id))[0]
+        before = (await works.engine.accounts.usage(works.tenant_id))[0]
         sections[20] = sections[20].replace("Fact 20", "A wholly new fact", 1)
         changed = await works.hand_in("\n\n".join(sections), external_id="manual")
         assert changed.document_id == document.document_id
         assert not changed.created
 
         async def indexed_again() -> bool:
-            return (await works.story(document.document_id)).count("indexed") == 2
+            return (await works.event_names(document.document_id)).count("indexed") == 2
 
         await eventually(indexed_again)
-        after = (await works.product.accounts.usage(works.tenant_id))[0]
+        after = (await works.engine.accounts.usage(works.tenant_id))[0]
         assert 1 <= after.texts - before.texts <= 3
         assert after.reused - before.reused >= 37
         assert (await works.find("a wholly new fact", mode="text"))[0].document_id == document.document_id
@@ -188,10 +188,10 @@ async def test_a_search_running_all_through_a_reindex_always_finds_exactly_one_v
         searching = asyncio.create_task(keep_searching())
         try:
             for number in range(5):
-                await works.product.documents.reindex(works.tenant_id, document.document_id)
+                await works.engine.documents.reindex(works.tenant_id, document.document_id)
 
                 async def again(number: int = number) -> bool:
-                    return (await works.story(document.document_id)).count("indexed") == number + 2
+                    return (await works.event_names(document.document_id)).count("indexed") == number + 2
 
                 await eventually(again)
         finally:
@@ -204,13 +204,13 @@ async def test_a_failed_reindex_leaves_the_old_version_live(database: Database, 
     async with works_on(database, tmp_path) as works, works.working():
         document = await works.index(MILL)
         broken = b"%PDF-1.7 no pages here"
-        await works.product.intake.replace(
+        await works.engine.intake.replace(
             works.tenant_id, document.document_id, _pieces(broken), filename="x.pdf"
         )
 
         async def failed() -> bool:
             return (
-                await works.product.documents.show(works.tenant_id, document.document_id)
+                await works.engine.documents.show(works.tenant_id, document.document_id)
             ).status == "failed"
 
         await eventually(failed)
@@ -224,14 +224,14 @@ async def test_a_deleted_document_is_out_of_every_search_and_then_out_of_the_sto
 ) -> None:
     async with works_on(database, tmp_path) as works, works.working():
         document = await works.index(MILL)
-        await works.product.documents.delete(works.tenant_id, document.document_id)
+        await works.engine.documents.delete(works.tenant_id, document.document_id)
         for mode in ("hybrid", "vector", "text"):
             assert not await works.find("penstock water mill", mode=mode)
         with pytest.raises(NotFound):
-            await works.product.documents.show(works.tenant_id, document.document_id)
+            await works.engine.documents.show(works.tenant_id, document.document_id)
 
         async def removed() -> bool:
-            return "removed" in await works.story(document.document_id)
+            return "removed" in await works.event_names(document.document_id)
 
         await eventually(removed)
         assert not [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
@@ -247,23 +247,23 @@ class _NoNewsletters:
         return Skip("marketing_material") if "unsubscribe" in parsed.text else None
 
 
-async def test_a_document_a_rule_refuses_is_skipped_with_the_reason(
+async def test_a_document_that_a_rule_rejects_is_skipped_with_the_reason(
     database: Database, tmp_path: Path
 ) -> None:
     async with works_on(database, tmp_path, classifier=_NoNewsletters()) as works, works.working():
         taken = await works.hand_in("Buy now! To unsubscribe click here.", "spam.txt")
         document = await works.settled(taken.document_id)
         assert document.status == "skipped"
-        ingestion = await works.product.documents.ingestion(works.tenant_id, taken.ingestion_id)
+        ingestion = await works.engine.documents.ingestion(works.tenant_id, taken.ingestion_id)
         assert (ingestion.status, ingestion.skip_reason) == ("skipped", "marketing_material")
 
 
-async def test_what_is_under_way_is_not_retried_by_hand(database: Database, tmp_path: Path) -> None:
+async def test_a_document_in_progress_is_not_retried_by_hand(database: Database, tmp_path: Path) -> None:
     async with works_on(database, tmp_path) as works:
         taken = await works.hand_in(MILL)
         with pytest.raises(InvalidMove, match="penstock explain"):
-            await works.product.documents.retry(works.tenant_id, taken.document_id)
-        why = await works.product.documents.explain(works.tenant_id, taken.document_id)
+            await works.engine.documents.retry(works.tenant_id, taken.document_id)
+        why = await works.engine.documents.explain(works.tenant_id, taken.document_id)
         assert any(reason.reason == "no_worker" for reason in why.waits_for)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# The client of Qdrant takes two seconds to import, and every worker of a run imports this module: it is
+# imported where it is used.
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -14,11 +16,9 @@ import pytest
 from penstock.db.tenancy import TenantPool
 from penstock.errors import IndexUnavailable, SettingInvalid
 from penstock.index import open_index
-from penstock.index.qdrant import QdrantIndex
-from penstock.index.qdrant_points import tenant_prefix
 from penstock.settings import Settings
 from tests.plugins.database import Database
-from tests.sql.shelf import Shelf, shelf_of
+from tests.sql.indexed_tenant import IndexedTenant, indexed_tenant
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
@@ -27,120 +27,126 @@ ADDRESS = os.environ.get("PENSTOCK_QDRANT_URL") or ":memory:"
 
 
 @asynccontextmanager
-async def qdrant_shelf(
+async def qdrant_tenant(
     database: Database, slug: str = "acme", address: str = ADDRESS
-) -> AsyncIterator[Shelf]:
+) -> AsyncIterator[IndexedTenant]:
+    from penstock.index.qdrant import QdrantIndex
+
     tenants = await TenantPool.open(database.runtime_url, application_name="qdrant", size=4)
     index = QdrantIndex.open(address, None, tenants)
     try:
-        async with shelf_of(database, slug, index=index) as shelf:
-            yield shelf
-            for collection in await collections(shelf):
-                await client(shelf).delete_collection(collection)
+        async with indexed_tenant(database, slug, index=index) as tenant:
+            yield tenant
+            for collection in await collections(tenant):
+                await client(tenant).delete_collection(collection)
     finally:
         await index.close()
         await tenants.close()
 
 
-def client(shelf: Shelf) -> AsyncQdrantClient:
-    assert isinstance(shelf.index, QdrantIndex)
-    return shelf.index._client  # what lies in it, past the index
+def client(tenant: IndexedTenant) -> AsyncQdrantClient:
+    from penstock.index.qdrant import QdrantIndex
+
+    assert isinstance(tenant.index, QdrantIndex)
+    return tenant.index._client  # what lies in it, past the index
 
 
-async def collections(shelf: Shelf) -> list[str]:
-    answer = await client(shelf).get_collections()
+async def collections(tenant: IndexedTenant) -> list[str]:
+    from penstock.index.qdrant_points import tenant_prefix
+
+    answer = await client(tenant).get_collections()
     return [
-        found.name for found in answer.collections if found.name.startswith(tenant_prefix(shelf.tenant_id))
+        found.name for found in answer.collections if found.name.startswith(tenant_prefix(tenant.tenant_id))
     ]
 
 
-async def payloads(shelf: Shelf) -> list[dict[str, Any]]:
+async def payloads(tenant: IndexedTenant) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for collection in await collections(shelf):
-        points, _ = await client(shelf).scroll(collection, limit=10_000, with_payload=True)
+    for collection in await collections(tenant):
+        points, _ = await client(tenant).scroll(collection, limit=10_000, with_payload=True)
         found += [point.payload or {} for point in points]
     return found
 
 
-async def test_chunks_lie_in_a_collection_of_their_tenant_and_project(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf:
-        document_id = await shelf.put(*[f"alpha chunk{place}" for place in range(250)])
-        (name,) = await collections(shelf)
-        assert name.startswith(f"penstock_{shelf.tenant_id.hex}_{shelf.project_id.hex}_")
-        stored = await payloads(shelf)
+async def test_chunks_are_in_the_collection_of_their_tenant_and_project(database: Database) -> None:
+    async with qdrant_tenant(database) as tenant:
+        document_id = await tenant.put(*[f"alpha chunk{place}" for place in range(250)])
+        (name,) = await collections(tenant)
+        assert name.startswith(f"penstock_{tenant.tenant_id.hex}_{tenant.project_id.hex}_")
+        stored = await payloads(tenant)
         assert sorted(point["chunkIndex"] for point in stored) == list(range(250))
         assert {point["documentId"] for point in stored} == {str(document_id)}
         assert {(point["tenantId"], point["generation"], point["isDeleted"]) for point in stored} == {
-            (str(shelf.tenant_id), 1, False)
+            (str(tenant.tenant_id), 1, False)
         }
-        assert await shelf.count("chunk") == 250
-        assert await shelf.count("chunk_vector") == 0
+        assert await tenant.count("chunk") == 250
+        assert await tenant.count("chunk_vector") == 0
 
 
 async def test_search_by_vector_words_and_both_finds_what_lies_there(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf:
+    async with qdrant_tenant(database) as tenant:
         for place in range(20):
-            await shelf.put(f"turbine of mill{place}")
-        wanted = await shelf.put("the sluice and its gate", title="Sluice")
+            await tenant.put(f"turbine of mill{place}")
+        wanted = await tenant.put("the sluice and its gate", title="Sluice")
         for mode in ("hybrid", "vector", "text"):
-            hit = (await shelf.find("sluice gates", mode=mode))[0]
+            hit = (await tenant.find("sluice gates", mode=mode))[0]
             assert (hit.document_id, hit.title) == (wanted, "Sluice")
             assert (hit.vector_rank is None) == (mode == "text")
             assert (hit.text_rank is None) == (mode == "vector")
-        assert len(await shelf.find("turbine", limit=100, mode="text")) == 20
+        assert len(await tenant.find("turbine", limit=100, mode="text")) == 20
 
 
 async def test_the_same_batch_twice_is_stored_once(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf:
-        document_id = await shelf.document()
-        await shelf.stage(document_id, ["alpha", "beta"])
-        await shelf.stage(document_id, ["alpha", "beta"])
-        assert len(await payloads(shelf)) == 2
+    async with qdrant_tenant(database) as tenant:
+        document_id = await tenant.document()
+        await tenant.stage(document_id, ["alpha", "beta"])
+        await tenant.stage(document_id, ["alpha", "beta"])
+        assert len(await payloads(tenant)) == 2
 
 
 async def test_a_dead_generation_is_dropped_marked_and_removed_a_day_later(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf:
-        document_id = await shelf.put(*["alpha old"] * 150)
-        await shelf.stage(document_id, ["alpha new"], 2)
-        assert {hit.text for hit in await shelf.find("alpha", limit=100)} == {"alpha old"}
-        await shelf.flip(document_id, 2)
+    async with qdrant_tenant(database) as tenant:
+        document_id = await tenant.put(*["alpha old"] * 150)
+        await tenant.stage(document_id, ["alpha new"], 2)
+        assert {hit.text for hit in await tenant.find("alpha", limit=100)} == {"alpha old"}
+        await tenant.flip(document_id, 2)
         for mode in ("hybrid", "vector", "text"):
-            assert [hit.text for hit in await shelf.find("alpha", mode=mode)] == ["alpha new"]
-        await shelf.index.tend()
-        marked = {(point["generation"], point["isDeleted"]) for point in await payloads(shelf)}
+            assert [hit.text for hit in await tenant.find("alpha", mode=mode)] == ["alpha new"]
+        await tenant.index.maintain()
+        marked = {(point["generation"], point["isDeleted"]) for point in await payloads(tenant)}
         assert marked == {(1, True), (2, False)}
-        assert await shelf.count("chunk") == 151
-        await shelf.admin.execute("update ingest.sweep set marked_at = marked_at - interval '25 hours'")
-        await shelf.index.tend()
-        assert {point["generation"] for point in await payloads(shelf)} == {2}
-        assert await shelf.count("chunk") == 1
-        assert await shelf.count("sweep") == 0
+        assert await tenant.count("chunk") == 151
+        await tenant.admin.execute("update ingest.sweep set marked_at = marked_at - interval '25 hours'")
+        await tenant.index.maintain()
+        assert {point["generation"] for point in await payloads(tenant)} == {2}
+        assert await tenant.count("chunk") == 1
+        assert await tenant.count("sweep") == 0
 
 
 async def test_a_deleted_document_is_out_of_search_at_once_and_then_out_of_qdrant(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf:
-        document_id = await shelf.put("alpha gone")
-        await shelf.delete(document_id)
-        assert await shelf.find("alpha") == ()
-        await shelf.index.drop_document(shelf.tenant_id, document_id)
-        assert await payloads(shelf) == []
-        assert await shelf.count("chunk") == await shelf.count("posting") == 0
+    async with qdrant_tenant(database) as tenant:
+        document_id = await tenant.put("alpha gone")
+        await tenant.delete(document_id)
+        assert await tenant.find("alpha") == ()
+        await tenant.index.drop_document(tenant.tenant_id, document_id)
+        assert await payloads(tenant) == []
+        assert await tenant.count("chunk") == await tenant.count("posting") == 0
 
 
 async def test_a_generation_taken_back_leaves_nothing(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf:
-        document_id = await shelf.put("alpha live")
-        await shelf.stage(document_id, ["alpha staged"], 2)
-        await shelf.index.drop(shelf.tenant_id, document_id, [2])
-        assert [point["generation"] for point in await payloads(shelf)] == [1]
+    async with qdrant_tenant(database) as tenant:
+        document_id = await tenant.put("alpha live")
+        await tenant.stage(document_id, ["alpha staged"], 2)
+        await tenant.index.drop(tenant.tenant_id, document_id, [2])
+        assert [point["generation"] for point in await payloads(tenant)] == [1]
 
 
 async def test_a_filter_returns_all_rows_that_exist(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf:
+    async with qdrant_tenant(database) as tenant:
         for place in range(150):
-            await shelf.put(f"alpha beta{place % 7}")
+            await tenant.put(f"alpha beta{place % 7}")
         rare = [
-            await shelf.put(
+            await tenant.put(
                 f"alpha unlike {place} gamma delta epsilon",
                 mime_type="application/pdf",
                 created_at=datetime(2020, 1, 1 + place, tzinfo=UTC),
@@ -150,31 +156,33 @@ async def test_a_filter_returns_all_rows_that_exist(database: Database) -> None:
         ]
         for mode in ("hybrid", "vector", "text"):
             for narrowed in ({"types": ["application/pdf"]}, {"metadata": {"team": "red"}}):
-                found = await shelf.found("alpha", mode=mode, **narrowed)
+                found = await tenant.found("alpha", mode=mode, **narrowed)
                 assert sorted(map(str, found)) == sorted(map(str, rare))
-        assert await shelf.found("alpha", types=["image/png"]) == []
+        assert await tenant.found("alpha", types=["image/png"]) == []
 
 
-async def test_tenants_do_not_meet(database: Database) -> None:
-    async with qdrant_shelf(database) as shelf, qdrant_shelf(database, "other") as other:
+async def test_a_search_does_not_find_chunks_of_another_tenant(database: Database) -> None:
+    async with qdrant_tenant(database) as tenant, qdrant_tenant(database, "other") as other:
         await other.put("alpha of the other")
-        assert await shelf.find("alpha") == ()
+        assert await tenant.find("alpha") == ()
 
 
-async def test_a_server_that_does_not_answer_is_said_so(database: Database) -> None:
+async def test_a_server_that_does_not_answer_is_reported(database: Database) -> None:
+    from penstock.index.qdrant import QdrantIndex
+
     tenants = await TenantPool.open(database.runtime_url, application_name="qdrant", size=2)
     index = QdrantIndex.open("http://127.0.0.1:1", None, tenants)
     try:
-        async with shelf_of(database, index=index) as shelf:
-            document_id = await shelf.document()
+        async with indexed_tenant(database, index=index) as tenant:
+            document_id = await tenant.document()
             with pytest.raises(IndexUnavailable, match="PENSTOCK_QDRANT_URL"):
-                await shelf.stage(document_id, ["alpha"])
+                await tenant.stage(document_id, ["alpha"])
     finally:
         await index.close()
         await tenants.close()
 
 
-async def test_without_its_client_the_remedy_is_told(
+async def test_without_the_qdrant_client_the_error_names_the_remedy(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenants = await TenantPool.open(database.runtime_url, application_name="qdrant", size=1)

@@ -1,4 +1,4 @@
-"""docs/quickstart.md, followed to the letter on a Postgres of one's own."""
+"""docs/quickstart.md, followed word for word on a Postgres of the reader's own."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Reader:
                 said = []
                 for said_line in process.stdout:
                     said.append(said_line)
-                    if said_line.startswith("Penstock is up"):
+                    if said_line.startswith("Penstock is running"):
                         break
                 assert process.poll() is None, "".join(said)
                 yield
@@ -145,7 +145,9 @@ def test_the_page_ends_with_indexed_documents(reader: Reader) -> None:
     assert "penalty of two percent" in found.stdout
 
 
-def test_without_pgvector_one_line_says_what_a_superuser_runs_and_then_it_is_finished(reader: Reader) -> None:
+def test_without_pgvector_one_line_says_what_a_superuser_runs_and_the_next_migrate_completes_it(
+    reader: Reader,
+) -> None:
     first, addresses, migrate, logins, tenant, up, use = steps()
     without = Step("sql", first.text.split("\\connect")[0])
     reader.sql(without)
@@ -179,7 +181,7 @@ def test_without_pgvector_one_line_says_what_a_superuser_runs_and_then_it_is_fin
         assert "penalty of two percent" in reader.types(commands(use)[1]).stdout
 
 
-def test_the_next_start_finishes_the_job_too(reader: Reader) -> None:
+def test_the_next_start_also_completes_the_schema(reader: Reader) -> None:
     if not has_pgvector(reader.server):
         pytest.skip("no pgvector for PostgreSQL 15 here; as root: apt-get install postgresql-15-pgvector")
     first, addresses, migrate, logins, tenant, *_ = steps()

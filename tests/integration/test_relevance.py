@@ -11,7 +11,7 @@ from penstock.search import SearchQuery
 from penstock.search.relevance import CURVES, FLOOR, STANDING, WORDS, Curve
 from tests.plugins.database import Database
 from tests.plugins.documents import works_on
-from tests.sql.shelf import shelf_of
+from tests.sql.indexed_tenant import indexed_tenant
 
 PAGES = {
     "gate.md": "# The gate\n\nThe sluice gate is opened at noon by the miller.",
@@ -31,7 +31,7 @@ async def test_nonsense_is_called_no_good_match_and_a_good_question_is_not(
 
         async def ask(query: str, **options: float) -> tuple[bool, list[str | None], list[float]]:
             asked = SearchQuery(query=query, **options)  # type: ignore[arg-type]  # min_score alone
-            answer = await works.product.search.search(works.tenant_id, asked)
+            answer = await works.engine.search.search(works.tenant_id, asked)
             hits = answer.hits
             return answer.no_good_match, [hit.filename for hit in hits], [hit.relevance for hit in hits]
 
@@ -48,33 +48,33 @@ async def test_nonsense_is_called_no_good_match_and_a_good_question_is_not(
 
 
 async def test_the_order_is_that_of_the_score_whatever_the_relevance(database: Database) -> None:
-    async with shelf_of(database) as shelf:
+    async with indexed_tenant(database) as tenant:
         for text in ("the sluice gate", "a gate", "sluice and wheel", "nothing of the kind"):
-            await shelf.put(text)
+            await tenant.put(text)
         for mode in ("hybrid", "vector", "text"):
             query = SearchQuery(query="sluice gate wheel", mode=mode)
-            scores = [hit.score for hit in (await shelf.search.search(shelf.tenant_id, query)).hits]
+            scores = [hit.score for hit in (await tenant.search.search(tenant.tenant_id, query)).hits]
             assert scores == sorted(scores, reverse=True)
             assert len(scores) > 1
 
 
-async def test_a_hit_by_words_alone_is_as_relevant_as_the_words_it_holds(database: Database) -> None:
-    async with shelf_of(database) as shelf:
-        await shelf.put("the sluice gate at noon")
-        await shelf.put("a gate")
-        full, part = await shelf.find("sluice gate noon", mode="text")
+async def test_the_relevance_of_a_hit_by_words_alone_is_its_coverage(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        await tenant.put("the sluice gate at noon")
+        await tenant.put("a gate")
+        full, part = await tenant.find("sluice gate noon", mode="text")
         assert full.coverage == pytest.approx(1)
         assert part.coverage is not None
         assert 0 < part.coverage < 0.5
         assert part.relevance < FLOOR < full.relevance
 
 
-async def test_a_model_nobody_measured_is_judged_by_the_tenants_own_background(database: Database) -> None:
-    async with shelf_of(database) as shelf:
+async def test_a_model_without_calibration_is_judged_by_the_tenants_background(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
         for number in range(40):
-            await shelf.put(f"item{number} of the stock number{number} in hall{number}")
-        wanted = await shelf.put("sluice gates rust in winter")
-        (first, *others) = await shelf.find("sluice gates rust in winter", mode="vector")
+            await tenant.put(f"item{number} of the stock number{number} in hall{number}")
+        wanted = await tenant.put("sluice gates rust in winter")
+        (first, *others) = await tenant.find("sluice gates rust in winter", mode="vector")
         assert first.document_id == wanted
         assert first.relevance > FLOOR > max(hit.relevance for hit in others)
 

@@ -50,7 +50,7 @@ WRONG_IN_SQL: list[tuple[str, list[str | None] | None, str | None]] = [
 
 async def test_an_email_arrives_as_it_was_written(database: Database, tmp_path: Path) -> None:
     async with messaging("email", database, tmp_path) as post, post.works.working():
-        sent = await post.works.product.messages.send_email(
+        sent = await post.works.engine.messages.send_email(
             post.works.tenant_id,
             to=["Anna Ash <anna@example.org>", "bo@example.org"],
             cc=["cy@example.org"],
@@ -119,7 +119,7 @@ async def test_an_email_some_recipients_of_which_are_refused_is_not_sent_again(
     database: Database, tmp_path: Path
 ) -> None:
     async with messaging("email", database, tmp_path) as post, post.works.working():
-        sent = await post.works.product.messages.send_email(
+        sent = await post.works.engine.messages.send_email(
             post.works.tenant_id,
             to=["miller@example.org", post.provider.nobody],
             subject="Open",
@@ -145,7 +145,7 @@ async def test_without_a_mail_server_an_email_waits_for_one_to_be_set(
 async def test_an_email_for_later_is_not_sent_before_its_time(database: Database, tmp_path: Path) -> None:
     later = datetime.now(UTC) + timedelta(days=1)
     async with messaging("email", database, tmp_path) as post, post.works.working():
-        messages, tenant_id = post.works.product.messages, post.works.tenant_id
+        messages, tenant_id = post.works.engine.messages, post.works.tenant_id
         sent = await messages.send_email(tenant_id, to=["a@example.org"], subject="Later", text="x", at=later)
         now = await post.send("Now")
         await eventually(lambda: post.provider.taken)
@@ -161,12 +161,12 @@ async def test_an_email_for_later_is_not_sent_before_its_time(database: Database
         assert post.provider.taken == ["Now", "Later"]
 
 
-async def test_an_email_that_cannot_be_is_refused_by_its_field_and_leaves_nothing(
+async def test_an_invalid_email_is_refused_with_its_field_and_leaves_nothing(
     database: Database, tmp_path: Path
 ) -> None:
     good = {"to": ["a@example.org"], "subject": "Open", "text": "Now"}
     async with messaging("email", database, tmp_path) as post:
-        messages = post.works.product.messages
+        messages = post.works.engine.messages
         for field, options in WRONG:
             with pytest.raises(InvalidArgument) as refused:
                 await messages.send_email(post.works.tenant_id, **{**good, **options})
@@ -179,11 +179,11 @@ async def test_an_email_that_cannot_be_is_refused_by_its_field_and_leaves_nothin
         assert await post.is_over()
 
 
-async def test_what_is_no_address_or_attachment_is_refused_in_sql(database: Database, tmp_path: Path) -> None:
+async def test_an_invalid_address_or_attachment_is_refused_in_sql(database: Database, tmp_path: Path) -> None:
     async with messaging("email", database, tmp_path) as post:
         for field, addresses, attachments in WRONG_IN_SQL:
             with pytest.raises(InvalidArgument) as refused:
-                async with post.works.product.tenants.transaction(post.works.tenant_id) as conn:
+                async with post.works.engine.tenants.transaction(post.works.tenant_id) as conn:
                     await conn.execute(
                         "select comms.create_email_message($1, 's', 'b', _attachments => $2)",
                         addresses,
@@ -195,11 +195,11 @@ async def test_what_is_no_address_or_attachment_is_refused_in_sql(database: Data
 async def test_a_tenant_sees_only_its_own_messages(database: Database, tmp_path: Path) -> None:
     async with messaging("email", database, tmp_path) as post:
         sent = await post.send()
-        messages = post.works.product.messages
+        messages = post.works.engine.messages
         async with database.connect("operator") as operator:
             other = TenantId(uuid7())
             await operator.execute(
-                "select keeping.create_tenant($1, $2, 'other', 'Other', 'wordllama')", other, uuid7()
+                "select all_tenants.create_tenant($1, $2, 'other', 'Other', 'wordllama')", other, uuid7()
             )
         with pytest.raises(NotFound):
             await messages.show(other, sent.process_id)

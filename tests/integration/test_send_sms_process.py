@@ -17,7 +17,7 @@ from tests.plugins.workers import eventually
 
 async def test_a_text_message_arrives_as_it_was_written(database: Database, tmp_path: Path) -> None:
     async with messaging("sms", database, tmp_path) as post, post.works.working():
-        messages, tenant_id = post.works.product.messages, post.works.tenant_id
+        messages, tenant_id = post.works.engine.messages, post.works.tenant_id
         for sender in (None, "+4930999999", "MG" + "0" * 32):
             sent = await messages.send_sms(tenant_id, to="+4930123456", text="Wasser läuft 💧", sender=sender)
             assert (await messages.wait(tenant_id, sent.process_id, 15)).state == "succeeded"
@@ -71,7 +71,7 @@ async def test_a_text_message_for_later_is_not_sent_before_its_time(
 ) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=2)
     async with messaging("sms", database, tmp_path) as post, post.works.working():
-        messages, tenant_id = post.works.product.messages, post.works.tenant_id
+        messages, tenant_id = post.works.engine.messages, post.works.tenant_id
         sent = await messages.send_sms(tenant_id, to="+4930123456", text="Later", at=soon)
         await post.send("Now")
         assert (await messages.wait(tenant_id, sent.process_id, 15)).state == "succeeded"
@@ -80,7 +80,7 @@ async def test_a_text_message_for_later_is_not_sent_before_its_time(
         assert at >= soon
 
 
-async def test_a_text_message_that_cannot_be_is_refused_by_its_field_and_leaves_nothing(
+async def test_an_invalid_text_message_is_refused_with_its_field_and_leaves_nothing(
     database: Database, tmp_path: Path
 ) -> None:
     good = {"to": "+4930123456", "text": "Open"}
@@ -99,7 +99,7 @@ async def test_a_text_message_that_cannot_be_is_refused_by_its_field_and_leaves_
     async with messaging("sms", database, tmp_path) as post:
         for field, options in wrong:
             with pytest.raises(InvalidArgument) as refused:
-                await post.works.product.messages.send_sms(post.works.tenant_id, **{**good, **options})
+                await post.works.engine.messages.send_sms(post.works.tenant_id, **{**good, **options})
             assert refused.value.field == field, options
             assert refused.value.remedy, options
         for table in ("sms_message", "send_sms_task"):

@@ -39,7 +39,7 @@ async def test_ten_tasks_of_a_tenant_start_at_once_behind_a_hundred_thousand_of_
             assert await books.count("queues.ready") > 50_000
 
 
-async def test_an_urgent_task_overtakes_what_is_waiting(mill: Mill) -> None:
+async def test_an_urgent_task_runs_before_waiting_ones(mill: Mill) -> None:
     app = mill.app(prefetch_seconds=0)
     order: list[int] = []
 

@@ -177,7 +177,7 @@ async def _scrape(port: int) -> str:
     return answer.decode().split("\r\n\r\n", 1)[1]
 
 
-async def test_the_depth_of_a_queue_is_told_by_job_type(mill: Mill) -> None:
+async def test_the_depth_of_a_queue_is_counted_by_job_type(mill: Mill) -> None:
     app = mill.app()
 
     @app.task(name="bill", queue="paper")

@@ -43,7 +43,7 @@ async def test_claims_whose_answer_was_lost_leave_no_stuck_lease(mill: Mill) -> 
 @pytest.mark.parametrize(
     "line", ["penstock closes", "penstock heartbeat", "penstock duties", "penstock handlers"]
 )
-async def test_any_line_may_break_at_any_time(mill: Mill, line: str) -> None:
+async def test_any_connection_may_break_at_any_time(mill: Mill, line: str) -> None:
     count = 1_000
     app = mill.app(poll_interval=1)
 
@@ -73,7 +73,7 @@ async def _past(admin: Connection, count: int) -> bool:
     return done
 
 
-async def test_a_beat_that_fails_does_not_end_the_beating(mill: Mill) -> None:
+async def test_a_failed_heartbeat_does_not_stop_the_following_ones(mill: Mill) -> None:
     app = mill.app(lease_seconds=5, beat_seconds=0.2)
 
     @app.task()

@@ -138,7 +138,7 @@ async def test_an_error_class_may_have_a_policy_of_its_own_and_its_subclasses_fo
         assert details.endswith(error.__name__)
 
 
-async def test_an_error_may_say_itself_that_trying_again_is_of_no_use(mill: Mill) -> None:
+async def test_an_error_may_say_that_a_retry_does_not_help(mill: Mill) -> None:
     app = mill.app()
 
     @app.task(retry=AT_ONCE)
@@ -272,7 +272,9 @@ async def test_no_error_of_a_handler_harms_the_worker(
 
 
 @pytest.mark.parametrize("wait", [math.nan, math.inf, -math.inf, -5.0, 1e300, 10**400, True])
-async def test_a_senseless_retry_after_does_not_jam_the_closes_of_others(mill: Mill, wait: float) -> None:
+async def test_an_invalid_retry_after_does_not_block_the_closes_of_other_tasks(
+    mill: Mill, wait: float
+) -> None:
     app = mill.app()
 
     @app.task(retry=AT_ONCE)
@@ -295,7 +297,7 @@ async def test_a_senseless_retry_after_does_not_jam_the_closes_of_others(mill: M
 
 
 @pytest.mark.parametrize("wait", [math.nan, math.inf, -1.0, 1e300])
-async def test_a_senseless_snooze_does_not_jam_the_closes_of_others(mill: Mill, wait: float) -> None:
+async def test_an_invalid_snooze_does_not_block_the_closes_of_other_tasks(mill: Mill, wait: float) -> None:
     app = mill.app()
 
     @app.task(retry=NoRetry())

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from penstock import Cancel, Context, Penstock, Snooze
 from penstock.errors import PayloadInvalid
-from penstock.worker import Worker
+from penstock.worker import Worker, claimer
+from tests.plugins.busy import stretched
 from tests.plugins.workers import Mill, eventually, working
 
 
@@ -81,8 +82,11 @@ async def test_nothing_runs_before_the_callers_transaction_commits(mill: Mill) -
         assert ran == [2, 1]
 
 
-async def test_a_worker_finds_at_its_start_what_was_enqueued_before(mill: Mill) -> None:
-    app = mill.app()
+async def test_a_worker_that_starts_finds_tasks_that_were_enqueued_before(
+    mill: Mill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claimer, "FIRST_POLL", 300.0)  # what is found now was looked for at the start
+    app = mill.app(poll_interval=300)
 
     @app.task()
     async def note(payload: dict[str, int]) -> None:
@@ -128,7 +132,7 @@ async def test_run_worker_until_empty_runs_what_the_handlers_enqueue_too(mill: M
         await books.drained(40)
 
 
-async def test_a_plain_function_runs_in_a_thread_and_does_not_hold_up_the_others(mill: Mill) -> None:
+async def test_a_plain_function_runs_in_a_thread_and_does_not_block_the_others(mill: Mill) -> None:
     app = mill.app()
     entered, leave = threading.Event(), threading.Event()
     threads: list[str] = []
@@ -243,7 +247,7 @@ async def test_two_workers_never_run_a_task_twice(mill: Mill) -> None:
         assert await books.count("queues.attempt") == count
 
 
-async def test_each_queue_keeps_to_its_own_concurrency(mill: Mill) -> None:
+async def test_each_queue_respects_its_own_concurrency(mill: Mill) -> None:
     app = mill.app()
     running = {"narrow": 0, "wide": 0}
     most = dict(running)
@@ -285,7 +289,7 @@ async def test_a_task_carries_its_tenant_to_its_handler(mill: Mill) -> None:
         assert not left
 
 
-async def test_handlers_that_never_wait_leave_the_loop_air(mill: Mill) -> None:
+async def test_handlers_that_never_wait_do_not_starve_the_event_loop(mill: Mill) -> None:
     """Thousands of handlers without an await must not starve what else runs in the process."""
     app = mill.app(prefetch_seconds=1)
 
@@ -297,13 +301,13 @@ async def test_handlers_that_never_wait_leave_the_loop_air(mill: Mill) -> None:
     async with mill.open(app) as books:
         await spin.enqueue_many([{"n": n} for n in range(3_000)])
         async with working(app, concurrency=10):
-            assert await _longest_gap(books.completed, 3_000) < 1.0
+            assert await _longest_gap(books.completed, 3_000) < stretched(1.0)
 
 
 async def _longest_gap(completed: object, count: int) -> float:
     loop = asyncio.get_running_loop()
     longest, last = 0.0, loop.time()
-    deadline = last + 30
+    deadline = last + 120
     while await completed() < count:  # type: ignore[operator]  # Books.completed
         now = loop.time()
         assert now < deadline

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.plugins.workers import Mill, eventually, working
+from tests.sql.clock import Clock
 
 
 async def test_a_tick_fires_once_with_three_workers(mill: Mill) -> None:
@@ -63,6 +64,23 @@ async def test_declaring_a_schedule_again_keeps_its_tick(mill: Mill) -> None:
         async with working(app):
             assert str(await books.value("select next_at::date from queues.schedule")) == "2100-06-01"
         assert await books.count("queues.task") == 0
+
+
+async def test_the_first_tick_comes_after_the_databases_time(mill: Mill) -> None:
+    """The clock of the database decides, which may be ahead of the server's."""
+    app = mill.app()
+
+    @app.task()
+    async def report(payload: dict[str, int]) -> None:
+        pass
+
+    app.schedule("0 0 1 1 *", report, name="yearly")
+    async with mill.open(app) as books:
+        clock = await Clock.install(books.admin)
+        now = await clock.advance(days=3 * 366)
+        async with working(app):
+            first = await books.value("select next_at from queues.schedule")
+    assert first.year == now.year + 1
 
 
 async def test_a_missed_tick_is_not_made_up_for_many_times(mill: Mill) -> None:

@@ -11,12 +11,13 @@ import pytest
 
 from penstock import Context, Table
 from tests.chaos import hands
+from tests.plugins.busy import stretched
 from tests.plugins.workers import Books, Crew, Mill, ended, eventually, working
 
 
 async def uncharged(books: Books, task: int) -> bool:
-    row = await books.admin.fetchrow("select attempt, losses from queues.ready where task_id = $1", task)
-    return row is not None and (row["attempt"], row["losses"]) == (0, 0)
+    row = await books.admin.fetchrow("select failures, losses from queues.ready where task_id = $1", task)
+    return row is not None and (row["failures"], row["losses"]) == (0, 0)
 
 
 async def test_prefetched_tasks_are_handed_back_without_charging_an_attempt(mill: Mill) -> None:
@@ -43,7 +44,7 @@ async def test_prefetched_tasks_are_handed_back_without_charging_an_attempt(mill
             await stopping
         assert await books.count("queues.attempt", "outcome = 'released'") >= prefetched > 50
         assert await books.count("queues.lease") == 0
-        assert await books.count("queues.ready", "attempt <> 0 or losses <> 0") == 0
+        assert await books.count("queues.ready", "failures <> 0 or losses <> 0") == 0
         assert await books.completed() == runs
         assert await books.completed() + await books.count("queues.ready") == 20_000
         assert await books.count("queues.error") == 0
@@ -91,7 +92,7 @@ async def test_a_handler_that_turns_its_cancellation_into_an_error_is_not_charge
         assert await books.count("queues.error") == 0
 
 
-async def test_a_handler_that_will_not_stop_does_not_hold_up_the_stop(mill: Mill) -> None:
+async def test_a_handler_that_does_not_stop_does_not_delay_the_shutdown(mill: Mill) -> None:
     app = mill.app()
     started, go = asyncio.Event(), asyncio.Event()
 
@@ -140,7 +141,7 @@ async def test_a_wake_up_in_the_moment_of_the_stop_does_not_hang_it(mill: Mill) 
             await asyncio.wait_for(worker.stop(), 10)
 
 
-async def test_a_worker_that_was_given_up_while_stopping_leaves_no_registration(mill: Mill) -> None:
+async def test_a_worker_declared_lost_while_stopping_leaves_no_registration(mill: Mill) -> None:
     app = mill.app(beat_seconds=0.1)
     async with mill.open(app) as books:
         for _ in range(10):
@@ -218,7 +219,7 @@ async def test_a_signal_hands_back_uncharged_what_does_not_finish_within_the_gra
         signalled = time.monotonic()
         member.send_signal(number)
         assert await ended(member) == 0, crew.log_of(member)
-        assert time.monotonic() - signalled < 15  # the task would run for an hour, the usual grace is 30 s
+        assert time.monotonic() - signalled < stretched(3.3)
         assert await uncharged(books, task)
         assert await books.outcomes(task) == ["released"]
 

@@ -85,7 +85,7 @@ async def test_a_stalled_worker_logs_every_stack_gives_the_rest_back_and_exits(
 
 
 @pytest.mark.parametrize("task_type", ["sleeps", "spins"])
-async def test_after_three_stalls_the_task_is_quarantined_and_its_neighbours_are_done(
+async def test_after_three_stalls_the_task_is_quarantined_and_the_others_complete(
     mill: Mill, stalling: CommandLine, task_type: str
 ) -> None:
     await declare(stalling)
@@ -172,7 +172,46 @@ async def test_a_supervised_worker_that_does_not_answer_is_replaced(
         assert silent["pid"] == frozen
 
 
-async def test_a_worker_inside_a_program_gives_up_its_tasks_and_comes_back_when_the_loop_answers(
+BLOCKING = """
+import asyncio, os, re, time
+
+run = asyncio.Runner.run
+
+async def blocks_when_told():
+    while not os.path.exists("block"):
+        await asyncio.sleep(0.1)
+    {blocks}
+
+async def beside(main):
+    blocking = asyncio.create_task(blocks_when_told())
+    await main
+
+asyncio.Runner.run = lambda self, main, **options: run(self, beside(main), **options)
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocks", "code"),
+    [("time.sleep(600)", 75), ("re.match('(?:x+x+)+y', 'x' * 60)", -signal.SIGPROF)],
+)
+async def test_an_api_without_a_supervisor_exits_when_its_loop_is_stalled(
+    stalling: CommandLine, tmp_path: Path, blocks: str, code: int
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BLOCKING.format(blocks=blocks))
+    with stalling.with_variables(PYTHONPATH=str(tmp_path)).running("api", "--port", "0", "--json") as child:
+        assert child.stdout is not None
+        assert json.loads(await asyncio.to_thread(child.stdout.readline))["url"]
+        (tmp_path / "block").touch()
+        _, err = await asyncio.to_thread(child.communicate, None, 90)
+    assert child.returncode == code
+    assert "in blocks_when_told" in err
+    if code == 75:
+        [stalled] = events(err, "loop_stalled")
+        assert stalled["seconds"] >= 1
+        assert "in blocks_when_told" in next(iter(stalled["stacks"].values()))[-1]
+
+
+async def test_a_worker_inside_a_program_hands_its_tasks_back_and_returns_when_the_loop_responds(
     mill: Mill,
 ) -> None:
     app = mill.app(lease_seconds=1.5, beat_seconds=0.3, stall_seconds=1.0)

@@ -131,7 +131,7 @@ async def test_stale_worker_cannot_complete_a_reclaimed_task(mill: Mill) -> None
         await books.assert_sound()
 
 
-async def test_a_worker_given_up_as_lost_stops_its_handlers_and_registers_anew(mill: Mill) -> None:
+async def test_a_worker_declared_lost_stops_its_handlers_and_registers_again(mill: Mill) -> None:
     app = mill.app()
     raised: list[BaseException] = []
     inside = asyncio.Event()
@@ -241,7 +241,7 @@ async def test_an_error_after_the_commit_does_not_run_the_task_again(mill: Mill)
         assert await books.count("public.effect") == 1
 
 
-async def test_a_line_that_breaks_inside_the_transaction_leaves_one_effect(mill: Mill) -> None:
+async def test_a_connection_lost_inside_the_transaction_leaves_one_effect(mill: Mill) -> None:
     app = mill.app()
     attempts: list[int] = []
 
@@ -316,7 +316,7 @@ async def test_each_tenants_transaction_sees_its_own_tenant(mill: Mill) -> None:
         assert wrong == []
 
 
-async def test_a_handlers_lock_is_freed_when_it_sits_in_a_transaction_past_the_lease(mill: Mill) -> None:
+async def test_locks_of_a_handler_are_released_when_its_transaction_outlasts_the_lease(mill: Mill) -> None:
     app = mill.app(lease_seconds=1, beat_seconds=0.2)
     inside = asyncio.Event()
 

@@ -9,7 +9,8 @@ import pytest
 from penstock import Penstock
 from penstock.db import Connection
 from penstock.queue.task_type import TaskType
-from penstock.worker import Worker
+from penstock.worker import Worker, claimer
+from tests.plugins.busy import stretched
 from tests.plugins.workers import Books, Mill, eventually, working
 
 
@@ -30,27 +31,31 @@ def poll_of(worker: Worker) -> float:
     return worker._claimers["default"]._poll
 
 
+@pytest.fixture
+def polls_once_in_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No poll finds anything while a test runs: what is found was told, timed or scanned for."""
+    monkeypatch.setattr(claimer, "FIRST_POLL", 300.0)
+
+
 async def idle(books: Books) -> None:
     """Wait until a worker is registered idle: from then on producers notify it."""
     await eventually(lambda: books.count("queues.idle"), what="a worker is idle")
 
 
+@pytest.mark.usefixtures("polls_once_in_five_minutes")
 async def test_a_notify_wakes_an_idle_worker_long_before_its_poll(mill: Mill) -> None:
-    app = mill.app(poll_interval=30)
+    app = mill.app(poll_interval=300)
     note, started = stopwatch(app)
-    async with mill.open(app) as books, working(app) as worker:
+    async with mill.open(app) as books, working(app):
         loop = asyncio.get_running_loop()
         await idle(books)
-        await eventually(lambda: poll_of(worker) > 2, what="the poll has grown")
         delays = []
         for n in range(5):
             enqueued = loop.time()
             await note.enqueue({"n": n})
             await eventually(lambda n=n: n in started, within=20, every=0.002)  # type: ignore[misc]  # bound now
             delays.append(started[n] - enqueued)
-        # By its polls alone it would wait for two seconds and more, each time longer.
-        assert sorted(delays)[2] < 0.5, delays
-        assert max(delays) < 2.0, delays
+        assert sorted(delays)[2] < stretched(0.1), delays
 
 
 async def test_with_notify_off_a_poll_picks_it_up(mill: Mill) -> None:
@@ -62,22 +67,23 @@ async def test_with_notify_off_a_poll_picks_it_up(mill: Mill) -> None:
         await books.becomes(await note.enqueue({"n": 1}), "completed", within=20)
 
 
+@pytest.mark.usefixtures("polls_once_in_five_minutes")
 @pytest.mark.parametrize("kills", [1, 5])
-async def test_a_lost_listener_comes_back_and_misses_nothing(mill: Mill, kills: int) -> None:
-    app = mill.app(poll_interval=30)
+async def test_a_lost_listener_reconnects_and_misses_nothing(mill: Mill, kills: int) -> None:
+    app = mill.app(poll_interval=300)
     note, started = stopwatch(app)
-    async with mill.open(app) as books, working(app) as worker:
-        await idle(books)
+    async with mill.open(app) as books, working(app):
         for n in range(kills):
-            await eventually(lambda: poll_of(worker) > 1, what="the poll has grown")
+            await idle(books)
             await eventually(lambda: books.terminate("penstock listener"), what="there is a listener")
             await note.enqueue({"n": n})  # nobody listens now
             await eventually(lambda n=n: n in started, within=20)  # type: ignore[misc]  # bound now
         await books.drained(kills)
 
 
+@pytest.mark.usefixtures("polls_once_in_five_minutes")
 async def test_a_delayed_task_starts_when_it_is_due_without_a_notify(mill: Mill) -> None:
-    app = mill.app(poll_interval=30)
+    app = mill.app(poll_interval=300)
     note, started = stopwatch(app)
     async with mill.open(app) as books, working(app):
         loop = asyncio.get_running_loop()
@@ -85,11 +91,11 @@ async def test_a_delayed_task_starts_when_it_is_due_without_a_notify(mill: Mill)
         asked = loop.time()
         await note.enqueue({"n": 1}, delay=0.7)
         await eventually(lambda: 1 in started, within=20)
-        assert 0.65 < started[1] - asked < 10  # its poll comes after thirty seconds
+        assert started[1] - asked > 0.65
 
 
 async def test_a_paused_queue_starts_nothing_and_resumes_at_once(mill: Mill) -> None:
-    app = mill.app(poll_interval=30)
+    app = mill.app(poll_interval=300)
     note, started = stopwatch(app)
     async with mill.open(app) as books, mill.operator() as operator, working(app) as worker:
         await books.becomes(await note.enqueue({"n": 0}), "completed")
@@ -98,11 +104,12 @@ async def test_a_paused_queue_starts_nothing_and_resumes_at_once(mill: Mill) -> 
         before = worker.metrics.snapshot().polled
         await eventually(lambda: worker.metrics.snapshot().polled >= before + 2, what="it looked twice")
         assert await books.state(task) == "ready"
-        loop = asyncio.get_running_loop()
-        resumed = loop.time()
+        claimer = worker._claimers["default"]
+        claimer._poll = 150.0  # the wait it begins next is so long that no poll finds the task
+        await eventually(lambda: claimer._poll == 300.0, what="it waits for a wake-up")
         await operator.execute("select queues.resume('default')")
         await books.becomes(task, "completed", within=20)
-        assert started[1] - resumed < 10  # its poll comes after thirty seconds
+        assert 1 in started
 
 
 async def test_a_producer_that_commits_late_is_found_while_the_worker_is_busy(mill: Mill) -> None:
@@ -138,15 +145,16 @@ async def test_a_producer_that_commits_late_is_found_while_the_worker_is_busy(mi
         await books.drained(await books.count("queues.task"))
 
 
+@pytest.mark.usefixtures("polls_once_in_five_minutes")
 async def test_many_producers_at_once_strand_nothing(mill: Mill) -> None:
     """The moment between an empty look and going idle is where a wake-up could get lost."""
-    app = mill.app(poll_interval=30)
+    app = mill.app(poll_interval=300)
     note, started = stopwatch(app)
 
     async def produce(connection: Connection, first: int) -> None:
         for n in range(first, first + 100):
             await note.enqueue({"n": n}, conn=connection)
-            await eventually(lambda n=n: n in started, within=10, every=0.0005)  # type: ignore[misc]  # bound now
+            await eventually(lambda n=n: n in started, within=60, every=0.0005)  # type: ignore[misc]  # bound now
 
     async with mill.open(app) as books, working(app):
         async with (

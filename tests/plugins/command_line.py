@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.plugins.database import Database
+from tests.plugins.forked import plain_variables, start
 
 APP = """
 from penstock import Penstock, Table
@@ -63,8 +63,17 @@ class CommandLine:
     def with_variables(self, **variables: str) -> CommandLine:
         return CommandLine(self.folder, {**self.variables, **variables})
 
-    def __call__(self, *words: str, given: str | None = None, timeout: float = 60) -> Ended:
-        return self.python("-m", "penstock", *words, given=given, timeout=timeout)
+    def __call__(
+        self, *words: str, given: str | None = None, timeout: float = 60, fresh: bool = False
+    ) -> Ended:
+        """Run it to its end; `fresh` by an interpreter of its own, where its start is what is tested."""
+        with self._started(words, subprocess.PIPE, fresh=fresh) as child:
+            try:
+                out, err = child.communicate(given, timeout=timeout)
+            except BaseException:
+                child.kill()
+                raise
+        return Ended(child.returncode, out, err)
 
     def python(self, *words: str, given: str | None = None, timeout: float = 60) -> Ended:
         """The interpreter with these arguments, where a command would run."""
@@ -81,17 +90,11 @@ class CommandLine:
         return Ended(done.returncode, done.stdout, done.stderr)
 
     @contextmanager
-    def running(self, *words: str, stdin: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
+    def running(
+        self, *words: str, stdin: int = subprocess.DEVNULL, fresh: bool = False
+    ) -> Iterator[subprocess.Popen[str]]:
         """The command while the block runs; killed at its end if it has not ended by itself."""
-        child = subprocess.Popen(
-            self._command(words),
-            cwd=self.folder,
-            env=self._environment(),
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        child = self._started(words, stdin, fresh=fresh)
         try:
             yield child
         finally:
@@ -99,14 +102,15 @@ class CommandLine:
                 child.kill()
             child.communicate(timeout=60)  # a child of its own may hold the pipes
 
-    def _command(self, words: Sequence[str]) -> list[str]:
-        return [sys.executable, "-m", "penstock", *words]
+    def _started(self, words: tuple[str, ...], stdin: int, *, fresh: bool) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        arguments, variables = ("penstock", *words), self._environment()
+        return start(
+            arguments, self.folder, variables, stdin=stdin, stdout=pipe, stderr=pipe, text=True, fresh=fresh
+        )
 
     def _environment(self) -> dict[str, str]:
-        plain = {
-            name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")
-        }
-        return {**plain, **self.variables}
+        return {**plain_variables(), **self.variables}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 
 from penstock.db import Connection
 from penstock.db.connect import connect
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 from penstock.db.flock import locked
 from penstock.db.logins import OPERATOR, RUNTIME, create_logins
 from penstock.db.migrator import migrate
@@ -80,26 +80,57 @@ def template(server: EmbeddedServer) -> str:
     return TEMPLATE
 
 
+@pytest.fixture(scope="session")
+def maintenance(server: EmbeddedServer) -> Iterator[Maintenance]:
+    maintenance = Maintenance(server)
+    yield maintenance
+    maintenance.close()
+
+
 @pytest.fixture
-def database(server: EmbeddedServer, template: str) -> Iterator[Database]:
+def database(maintenance: Maintenance, template: str) -> Iterator[Database]:
     """A database that is already migrated."""
-    yield from _cloned(server, template)
+    yield from _cloned(maintenance, template)
 
 
 @pytest.fixture
-def empty_database(server: EmbeddedServer) -> Iterator[Database]:
+def empty_database(maintenance: Maintenance) -> Iterator[Database]:
     """A database nobody has migrated yet."""
-    yield from _cloned(server, "template0")
+    yield from _cloned(maintenance, "template0")
 
 
-def _cloned(server: EmbeddedServer, template: str) -> Iterator[Database]:
+def _cloned(maintenance: Maintenance, template: str) -> Iterator[Database]:
     name = f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}_{os.getpid()}_{next(_numbers)}"
     # Copying files takes half the time of writing 15 MB to the log, page by page; nothing is synced here.
-    asyncio.run(_execute(server, f"create database {name} template {template} strategy file_copy"))
+    maintenance.execute(f"create database {name} template {template} strategy file_copy")
     try:
-        yield Database(name, server)
+        yield Database(name, maintenance.server)
     finally:
-        asyncio.run(_execute(server, f"drop database {name} with (force)"))
+        maintenance.execute(f"drop database {name} with (force)")
+
+
+class Maintenance:
+    """One connection for all the databases that this process makes and drops, on a loop of its own."""
+
+    def __init__(self, server: EmbeddedServer) -> None:
+        self.server = server
+        self._loop = asyncio.new_event_loop()
+        self._connection: Connection | None = None
+
+    def execute(self, statement: str) -> None:
+        self._loop.run_until_complete(self._execute(statement))
+
+    async def _execute(self, statement: str) -> None:
+        if self._connection is None or self._connection.is_closed():
+            self._connection = await connect(
+                self.server.url(database="postgres"), application_name="fixture", timeout=60
+            )
+        await self._connection.execute(statement)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._loop.run_until_complete(self._connection.close())
+        self._loop.close()
 
 
 async def _make_template(server: EmbeddedServer) -> None:

@@ -1,8 +1,8 @@
-"""The whole product on a test's database: a tenant, content handed in, a worker on demand, and the books."""
+"""The whole engine on a test's database: a tenant, content handed in, a worker on demand, and the books."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,21 +10,22 @@ from typing import Any
 
 from penstock.accounts import Accounts, Tenant
 from penstock.db.tenancy import TenantPool
-from penstock.intake import Document, Taken
+from penstock.documents.rows import Document, Taken
+from penstock.engine.engine import Engine
 from penstock.model import DocumentId, TenantId
 from penstock.pipeline.classify import Classifier
-from penstock.product import Product
 from penstock.search import SearchHit, SearchQuery
 from penstock.settings import Settings
+from penstock.sources.protocol import Provider
 from penstock.worker import Worker
 from tests.plugins.database import Database
 
 
 @dataclass(slots=True)
 class Works:
-    """A tenant's view of a running product."""
+    """A tenant's view of a running engine."""
 
-    product: Product
+    engine: Engine
     database: Database
     tenant: Tenant
 
@@ -35,11 +36,11 @@ class Works:
     async def hand_in(self, content: str | bytes, filename: str = "note.md", **options: Any) -> Taken:
         data = content.encode() if isinstance(content, str) else content
         options.setdefault("uploaded_by", "test")
-        return await self.product.intake.take_in(self.tenant_id, once(data), filename=filename, **options)
+        return await self.engine.intake.take_in(self.tenant_id, once(data), filename=filename, **options)
 
     async def settled(self, document_id: DocumentId, seconds: float = 60) -> Document:
         """The document once its run ended."""
-        return await self.product.documents.wait(self.tenant_id, document_id, seconds)
+        return await self.engine.documents.wait(self.tenant_id, document_id, seconds)
 
     async def index(self, content: str | bytes, filename: str = "note.md", **options: Any) -> Document:
         """Hand in and wait until it is indexed; a worker must be at work."""
@@ -48,17 +49,17 @@ class Works:
         return document
 
     async def find(self, query: str, **options: Any) -> tuple[SearchHit, ...]:
-        answer = await self.product.search.search(self.tenant_id, SearchQuery(query=query, **options))
+        answer = await self.engine.search.search(self.tenant_id, SearchQuery(query=query, **options))
         return answer.hits
 
-    async def story(self, document_id: DocumentId) -> list[str]:
+    async def event_names(self, document_id: DocumentId) -> list[str]:
         """The names of the document's events, in order."""
-        page = await self.product.documents.events(self.tenant_id, document_id, limit=1000)
+        page = await self.engine.documents.events(self.tenant_id, document_id, limit=1000)
         return [event.event for event in page.items]
 
     async def moves(self, document_id: DocumentId) -> list[str]:
         """The statuses the document went through."""
-        page = await self.product.documents.events(self.tenant_id, document_id, limit=1000)
+        page = await self.engine.documents.events(self.tenant_id, document_id, limit=1000)
         return [event.to_status.value for event in page.items if event.to_status is not None]
 
     async def value(self, query: str, *arguments: object) -> Any:
@@ -68,7 +69,7 @@ class Works:
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[Worker]:
-        worker = self.product.worker()
+        worker = self.engine.worker()
         try:
             await worker.start()
             yield worker
@@ -104,14 +105,15 @@ async def works_on(
     folder: Path,
     *,
     classifier: Classifier | None = None,
+    providers: Mapping[str, Provider] | None = None,
     slug: str = "acme",
     **settings: Any,
 ) -> AsyncIterator[Works]:
     chosen = settings_for(database, folder, **settings)
-    async with Product(chosen, classifier=classifier) as product:
+    async with Engine(chosen, classifier=classifier, providers=providers) as engine:
         operators = await TenantPool.open(database.operator_url, application_name="operator", size=1)
         try:
             tenant = await Accounts(operators, chosen).create_tenant(slug)
         finally:
             await operators.close()
-        yield Works(product, database, tenant)
+        yield Works(engine, database, tenant)

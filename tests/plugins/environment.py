@@ -1,4 +1,4 @@
-"""Tests see no PENSTOCK_ or PG variable of whoever runs them, and their children hear Ctrl-C."""
+"""Tests see no PENSTOCK_ or PG variable of the caller, and their children react to Ctrl-C."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.db.server_files import binaries
-from penstock.db.server_user import ServerUser, server_user
+from penstock.db.embedded.server_files import binaries
+from penstock.db.embedded.server_user import ServerUser, server_user
 
 SUPERUSER_PASSWORD = "the superuser's"
 DEBIAN_15 = Path("/usr/lib/postgresql/15")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from penstock.db import Connection, Pool
@@ -15,9 +15,12 @@ from penstock.model import TaskId
 class NoRun:
     tenant_id: UUID | None = field(default_factory=uuid4)
     task_id: TaskId = field(default=TaskId(0))
+    attempt: int = 1
 
     async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any:
         raise AssertionError("a channel writes nothing itself")
 
-    def transaction(self) -> AbstractAsyncContextManager[Connection]:
+    def transaction(
+        self, *, counts_as: Literal["success", "failed"] = "success"
+    ) -> AbstractAsyncContextManager[Connection]:
         raise AssertionError("a channel writes nothing itself")

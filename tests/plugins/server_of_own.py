@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,13 +11,11 @@ from typing import Literal
 
 import pytest
 
-from penstock.db.cluster import Cluster
-from penstock.db.connect import connect
-from penstock.db.embedded import DATABASE, EmbeddedServer
-from penstock.db.logins import create_logins
-from penstock.db.migrator import migrate
+from penstock.db.embedded.cluster import Cluster
+from penstock.db.embedded.server import DATABASE, EmbeddedServer
+from penstock.testing.shared_server import SETTINGS
 from tests.plugins.database import Database
-from tests.plugins.server import SETTINGS
+from tests.plugins.prepared_cluster import PutCluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +38,14 @@ class ServerOfOwn:
 
 
 @pytest.fixture
-def server_of_own() -> Iterator[ServerOfOwn]:
+def server_of_own(put_cluster: PutCluster) -> Iterator[ServerOfOwn]:
     folder = Path(tempfile.mkdtemp(prefix="penstock-own-"))
     folder.chmod(0o755)
+    put_cluster(folder)
     server = EmbeddedServer(folder, SETTINGS)
-    server.start()
     try:
-        asyncio.run(_prepare(server))
+        server.start()
         yield ServerOfOwn(server)
     finally:
         server.destroy()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-async def _prepare(server: EmbeddedServer) -> None:
-    connection = await connect(server.url(), application_name="fixture")
-    try:
-        await migrate(connection)
-        await create_logins(connection)
-    finally:
-        await connection.close()

@@ -7,11 +7,11 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 
 from tests.plugins.command_line import CommandLine
+from tests.plugins.forked import start
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ def on_a_terminal(
     press_at: str | None = None,
     press_after: float = 0.0,
     within: float = 60.0,
+    fresh: bool = False,
 ) -> Shown:
     """Run it until it ends; press Ctrl-C once, `press_after` seconds after it shows `press_at` ("": starts).
 
@@ -34,13 +35,10 @@ def on_a_terminal(
     """
     ours, theirs = pty.openpty()
     try:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "penstock", *words],
-            cwd=penstock.folder,
-            env={**os.environ, **penstock.variables, "TERM": "xterm", "COLUMNS": "100"},
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+        variables = {**os.environ, **penstock.variables, "TERM": "xterm", "COLUMNS": "100"}
+        arguments = ("penstock", *words)
+        child = start(
+            arguments, penstock.folder, variables, stdin=theirs, stdout=theirs, stderr=theirs, fresh=fresh
         )
     finally:
         os.close(theirs)

@@ -9,9 +9,10 @@ from typing import Any
 from uuid import uuid4
 
 from penstock import Context, Penstock, Table
-from penstock.channels import DbFunction, Exchange
-from penstock.channels.ports import Run
 from penstock.db.tenancy import TenantPool
+from penstock.processes.channel_handler import ChannelHandler
+from penstock.processes.db_function import DbFunction
+from penstock.queue.task_run import TaskRun
 from penstock.queue.task_type import TaskType
 from tests.plugins.workers import Books, Mill, working
 
@@ -57,7 +58,7 @@ class TrialProvider:
         self.requests: list[Mapping[str, Any]] = []
         self.does: Callable[[], Awaitable[Mapping[str, Any]]] = _well
 
-    async def call(self, request: Mapping[str, Any], run: Run) -> Mapping[str, Any]:
+    async def call(self, request: Mapping[str, Any], run: TaskRun) -> Mapping[str, Any]:
         self.requests.append(request)
         return await self.does()
 
@@ -99,9 +100,9 @@ class Trial:
 @asynccontextmanager
 async def trial_process(mill: Mill) -> AsyncIterator[Trial]:
     app, provider = mill.app(), TrialProvider()
-    tenants = await TenantPool.open(mill.database.runtime_url, application_name="exchange", size=4)
-    exchange, db_function = Exchange(tenants, provider), DbFunction(tenants)
-    types = _declare(app, exchange, db_function)
+    tenants = await TenantPool.open(mill.database.runtime_url, application_name="channel_handler", size=4)
+    channel_handler, db_function = ChannelHandler(tenants, provider), DbFunction(tenants)
+    types = _declare(app, channel_handler, db_function)
     try:
         async with mill.open(app) as books:
             await books.admin.execute(SCHEMA)
@@ -120,10 +121,12 @@ async def trial_process(mill: Mill) -> AsyncIterator[Trial]:
         await tenants.close()
 
 
-def _declare(app: Penstock, exchange: Exchange, db_function: DbFunction) -> dict[str, TaskType[Any]]:
+def _declare(
+    app: Penstock, channel_handler: ChannelHandler, db_function: DbFunction
+) -> dict[str, TaskType[Any]]:
     @app.task("email", queue="email", max_attempts=3, retry=Table((0, 0, 0)))
     async def email(payload: dict[str, Any], ctx: Context) -> None:
-        await exchange(payload, ctx)
+        await channel_handler(payload, ctx)
 
     @app.task("db_function", queue="processes", max_attempts=3, retry=Table((0, 0, 0)))
     async def function(payload: dict[str, Any], ctx: Context) -> None:

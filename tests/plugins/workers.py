@@ -7,7 +7,6 @@ import inspect
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -19,8 +18,10 @@ import pytest
 
 from penstock import Penstock
 from penstock.db import Connection
+from penstock.engine.tasks import Tasks
 from penstock.worker import Worker
 from tests.plugins.database import Database
+from tests.plugins.forked import start
 
 ROOT = Path(__file__).parents[2]
 
@@ -91,7 +92,7 @@ class Books:
             pytest.fail(f"{error}; it is {await self.state(task_id)}: {await self.outcomes(task_id)}")
 
     async def drained(self, count: int, *, within: float = 60.0) -> None:
-        """Wait until so many tasks are completed; then nothing is pending and every promise holds."""
+        """Wait until this many tasks are completed; then nothing is pending and every promise holds."""
 
         async def done() -> bool:
             return await self.completed() >= count
@@ -156,7 +157,7 @@ class Mill:
         return Penstock(**{**defaults, **settings})
 
     @asynccontextmanager
-    async def open(self, app: Penstock) -> AsyncIterator[Books]:
+    async def open(self, app: Tasks) -> AsyncIterator[Books]:
         """The app open, the table of effects made, and a look into the database."""
         async with self.database.connect("admin", name="books") as admin:
             if await admin.fetchval("select to_regclass('public.effect')") is None:
@@ -172,13 +173,13 @@ class Mill:
 
 @asynccontextmanager
 async def working(
-    app: Penstock,
+    app: Tasks,
     queues: Sequence[str] | Mapping[str, int] | None = None,
     *,
     grace: float | None = None,
     **options: Any,
 ) -> AsyncIterator[Worker]:
-    """A worker inside the test, stopped in order at the end."""
+    """A worker inside the test, shut down gracefully at the end."""
     worker = app.worker(queues, **options)
     try:
         await worker.start()
@@ -210,12 +211,9 @@ class Crew:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("PENSTOCK_", "PG"))},
             **{f"PENSTOCK_{name.upper()}": str(value) for name, value in chosen.items()},
-            "PYTHONPATH": str(ROOT),
         }
         with self._log(len(self.members)).open("wb") as log:
-            member = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, stdout=log, stderr=log
-            )
+            member = start((module, *arguments), ROOT, environment, stdin=None, stdout=log, stderr=log)
         self.members.append(member)
         return member
 
@@ -230,7 +228,7 @@ class Crew:
         member.wait(10)
 
     def dismiss(self) -> None:
-        """Let all stop in order, and kill whoever does not."""
+        """Let all shut down gracefully, and kill those that do not."""
         for member in self.members:
             if member.poll() is None:
                 member.send_signal(signal.SIGCONT)

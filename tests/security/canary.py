@@ -23,10 +23,13 @@ order by 1
 
 
 class Canary:
-    """`mark(field)` is what is planted; all marks begin alike, and that beginning is looked for."""
+    """`mark(field)` is what is planted; all marks begin alike, and that beginning is looked for.
 
-    def __init__(self) -> None:
-        self.prefix = "canary" + secrets.token_hex(5)
+    With `prefix` it looks for a text that somebody else made.
+    """
+
+    def __init__(self, prefix: str | None = None) -> None:
+        self.prefix = prefix or "canary" + secrets.token_hex(5)
         raw = self.prefix.encode()
         cores = [core for alphabet in (b"+/", b"-_") for core in _base64_cores(raw, alphabet)]
         self._exact = (*cores, raw.decode("ascii"))

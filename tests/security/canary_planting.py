@@ -1,4 +1,4 @@
-"""Plants a canary in every field a tenant can fill: through the product, where that has no way, by hand."""
+"""Plants a canary in every field a tenant can fill: through the engine, where that has no way, by hand."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 import asyncpg
 
 from penstock.accounts import Reply
+from penstock.cli.demo.files import pdf
 from penstock.db import Connection
-from penstock.intake.pipeline_config import PipelineConfig
+from penstock.documents.pipeline_config import PipelineConfig
 from penstock.model import Attachment, NoRetry, Parsed, uuid7
 from penstock.pipeline.classify import Skip
 from penstock.pipeline.job import Job
-from penstock.testing.papers import pdf
 from penstock.worker import Context
 from tests.integration.deleting import tenant_tables
 from tests.plugins.documents import Works
@@ -29,7 +29,8 @@ from tests.security.canary import Canary
 QUEUE = "sync"
 
 COLUMNS = """
-select a.attname as name, a.atttypid::regtype::text as type, a.attnotnull and a.attidentity = '' as required
+select a.attname as name, a.atttypid::regtype::text as type, a.attnotnull and a.attidentity = '' as required,
+  (select e.enumlabel from pg_enum e where e.enumtypid = a.atttypid order by e.enumsortorder limit 1) as label
 from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped
 """
 CLIENT = """
@@ -46,11 +47,25 @@ NO_TENANT_TEXT = {
     "accounts.deletion_receipt.receipt": "written by the deletion itself, and searched after it",
     "accounts.deletion_receipt.receipt_sha256": "the same",
     "accounts.project.text_config": "a name of the server's own, checked against its catalogue",
+    "ingest.source.kind": "a row of ingest.source_kind, which only migrations fill",
     "ingest.text_config_used.text_config": "the same",
     "files.file.blob_path": "made of an id of ours",
     "files.blob_intent.blob_path": "made of an id of ours",
     "files.blob_intent.origin": "ids of the server and the database",
     "ingest.document.identity": "one of three words",
+    "ingest.client_fact.rollup": "one of four words",
+    "ingest.client_key.origin": "one of four words",
+    "ingest.connect_attempt.kind": "a row of internal.source_kind",
+    "ingest.decision.verdict": "one of three words",
+    "ingest.ingestion_job.kind": "one of two words",
+    "ingest.revocation.outcome": "one of four words",
+    "ingest.source_document.embedding_text_sha256": "a hash",
+    "ingest.subscription.end_reason": "one of seven words",
+    "vault.parameter.error_code": "a code of AWS",
+    "vault.parameter.origin": "ids of the server and the database",
+    "vault.parameter.parameter_name": "made of ids of ours",
+    "vault.secret.parameter_name": "the same",
+    "vault.secret.purpose": "one of a few words of ours",
     "internal.open_root.process": "a registered process",
     "queues.task.task_type": "a declared type",
     "queues.task_kept.task_type": "the same",
@@ -68,6 +83,14 @@ NO_TENANT_TEXT = {
     "queues.dead_letter.fingerprint": "a hash",
 }
 """Columns no text of a tenant gets into, with the reason. Any other that is not planted fails the test."""
+
+WORDS = {
+    "ingest.client_fact.rollup": "latest",
+    "ingest.client_key.origin": "name",
+    "ingest.connect_attempt.kind": "hubspot",
+    "ingest.ingestion_job.kind": "full_sync",
+}
+"""What a row made by hand says where only some words may stand."""
 
 
 @dataclass(slots=True)
@@ -101,10 +124,10 @@ class Sync:
 
 @asynccontextmanager
 async def planted(works: Works, mail: MailServer, canary: Canary) -> AsyncIterator[Sync]:
-    """The tenant with the canary everywhere, a worker at work, and a sync of it under way."""
-    app, sync = works.product.app, Sync()
+    """The tenant with the canary everywhere, a worker at work, and a sync of it in progress."""
+    app, sync = works.engine.tasks, Sync()
 
-    @app.task("sync-source", queue=QUEUE)
+    @app.task("sync-canary", queue=QUEUE)
     async def run_sync(payload: dict[str, Any], ctx: Context) -> None:
         await sync.run()
 
@@ -112,7 +135,7 @@ async def planted(works: Works, mail: MailServer, canary: Canary) -> AsyncIterat
     async def die(payload: dict[str, Any]) -> None:
         raise LookupError(payload["note"])
 
-    async with working(app, {**works.product.queues, QUEUE: 5}):
+    async with working(app, {**works.engine.queues, QUEUE: 5}):
         await _plant_account(works, canary)
         await _plant_documents(works, canary)
         await _plant_messages(works, mail, canary)
@@ -134,15 +157,15 @@ async def planted(works: Works, mail: MailServer, canary: Canary) -> AsyncIterat
 
 
 async def _plant_account(works: Works, canary: Canary) -> None:
-    product, tenant_id, mark = works.product, works.tenant_id, canary.mark
-    await product.accounts.set_tenant(tenant_id, name=mark("name"))
-    await product.accounts.create_project(tenant_id, mark("project"), mark("pname"))
-    key = await product.accounts.create_key(tenant_id, mark("key"), ["admin"])
-    caller = await product.accounts.authenticate(key.secret)
-    await product.replies.begin(caller, mark("idempotent"), bytes(32))
-    await product.replies.keep(caller, mark("idempotent"), Reply(200, {"told": mark("reply")}))
-    await product.completion_webhooks.put(tenant_id, f"http://127.0.0.1:9/{mark('hook')}")
-    await product.webhooks.rotate(tenant_id)
+    engine, tenant_id, mark = works.engine, works.tenant_id, canary.mark
+    await engine.accounts.set_tenant(tenant_id, name=mark("name"))
+    await engine.accounts.create_project(tenant_id, mark("project"), mark("pname"))
+    key = await engine.accounts.create_key(tenant_id, mark("key"), ["admin"])
+    caller = await engine.accounts.authenticate(key.secret)
+    await engine.replies.begin(caller, mark("idempotent"), bytes(32))
+    await engine.replies.keep(caller, mark("idempotent"), Reply(200, {"told": mark("reply")}))
+    await engine.completion_webhooks.put(tenant_id, f"http://127.0.0.1:9/{mark('hook')}")
+    await engine.webhooks.rotate(tenant_id)
 
 
 async def _plant_documents(works: Works, canary: Canary) -> None:
@@ -160,7 +183,7 @@ async def _plant_documents(works: Works, canary: Canary) -> None:
     # Words of two documents are counted, and a count that comes later finds the same.
     for number in range(2):
         await works.index(f"Number {number} of {mark('counted')}.", f"{number}.md")
-    await works.value("select keeping.refresh_statistics()")
+    await works.value("select all_tenants.refresh_statistics()")
     mail = f"From: {mark('from')}@example.org\nSubject: {mark('subject')}\n\n{mark('mail')}\n"
     await works.index(mail, f"{mark('mail')}.eml")
     ends = {
@@ -172,7 +195,7 @@ async def _plant_documents(works: Works, canary: Canary) -> None:
         taken = await works.hand_in(content, f"{mark(status)}.pdf" if "%PDF" in content else "note.md")
         assert (await works.settled(taken.document_id)).status == status
     deleted = await works.index(f"An earlier {mark('deleted')}.", f"{mark('deleted')}.md")
-    await works.product.documents.delete(works.tenant_id, deleted.document_id)
+    await works.engine.documents.delete(works.tenant_id, deleted.document_id)
 
 
 async def _plant_messages(works: Works, mail: MailServer, canary: Canary) -> None:
@@ -180,7 +203,7 @@ async def _plant_messages(works: Works, mail: MailServer, canary: Canary) -> Non
     refused = f"{mark('refused')}@example.org"
     mail.refused[refused] = f"550 {refused} is unknown here"
     for to in (f"{mark('to')}@example.org", refused):
-        await works.product.messages.send_email(
+        await works.engine.messages.send_email(
             works.tenant_id,
             to=[to],
             cc=[f"{mark('cc')}@example.org"],
@@ -192,7 +215,7 @@ async def _plant_messages(works: Works, mail: MailServer, canary: Canary) -> Non
             html=f"<p>{mark('html')}</p>",
             attachments=[Attachment(mark("attachment"), mark("content").encode(), "text/plain")],
         )
-    await works.product.messages.send_sms(works.tenant_id, to="+4930123456", text=mark("sms"))
+    await works.engine.messages.send_sms(works.tenant_id, to="+4930123456", text=mark("sms"))
     told = "select count(*) = 1 from comms.send_email_attempt_{}"
     for fact in ("succeeded", "failed"):
         await eventually(lambda fact=fact: works.value(told.format(fact)), what=f"one {fact}")  # type: ignore[misc]
@@ -228,6 +251,12 @@ async def _plant_by_hand(admin: Connection, works: Works, canary: Canary) -> Non
         await admin.execute("set local session_replication_role = replica")
         for table in await tenant_tables(admin):
             await _fill(admin, table, works, canary)
+        await admin.execute(
+            "update ingest.connect_attempt set used_at = now(), finished_at = now(), source_id = null,"
+            " error_code = $1 where tenant_id = $2",
+            mark("code"),
+            tenant_id,
+        )
 
 
 async def _fill(admin: Connection, table: str, works: Works, canary: Canary) -> None:
@@ -240,7 +269,12 @@ async def _fill(admin: Connection, table: str, works: Works, canary: Canary) -> 
     if not await admin.fetchval(f"select count(*) from {table} where tenant_id = $1", works.tenant_id):
         required = [column for column in columns if column["required"]]
         names = ", ".join(column["name"] for column in required)
-        values = ", ".join(_literal(works, column["name"], column["type"], canary) for column in required)
+        values = ", ".join(
+            f"'{word}'"
+            if (word := WORDS.get(place(table, column), column["label"]))
+            else _literal(works, column["name"], column["type"], canary)
+            for column in required
+        )
         await admin.execute(f"insert into {table} ({names}) values ({values})")
     for column in texts:
         rows = await admin.fetch(
@@ -277,6 +311,7 @@ def _literal(works: Works, name: str, type_: str, canary: Canary) -> str:
         "bytea": f"\\x{canary.mark_bytes(name).hex()}",
         "tsvector": canary.mark(name),
         "date": "2026-01-01",
+        "interval": "1 day",
         "boolean": "true",
         "halfvec": "[0.5, 0.5]",
     }

@@ -315,7 +315,7 @@ def read_given(file: GivenFile, other: str) -> list[str]:
     return [Path(file.path).read_text(), beside]
 
 
-def leave_a_maze(outside: str) -> None:
+def leave_deep_folders(outside: str) -> None:
     """Closed folders, folders deeper than Python recurses, and links to what is not its own."""
     os.symlink(outside, "link")
     os.umask(0o777)

@@ -24,24 +24,27 @@ from penstock.api.host_check import HostCheck
 from penstock.api.json_values import parse_object
 from penstock.api.multipart import UploadForm, clean_filename, is_form
 from penstock.api.request_head import BoundedConnection
-from penstock.channels.channel import ProviderFailed
-from penstock.channels.email_message import Attachment, EmailRequest, compose
+from penstock.embed.remote import embedder
+from penstock.embed.remote.cohere import CohereWire
+from penstock.embed.remote.cohere import model_of as cohere_model
+from penstock.embed.remote.voyage import VoyageWire
+from penstock.embed.remote.voyage import model_of as voyage_model
 from penstock.errors import PenstockError
 from penstock.model import media
 from penstock.net import h11_patterns, outbound
 from penstock.net.bearer import api_key
 from penstock.net.waiting import retry_after
-from penstock.net.webhooks import verify
 from penstock.observe import cleaning, formats, redaction
-from penstock.pipeline.embed.remote import embedder
-from penstock.pipeline.embed.remote.cohere import CohereWire
-from penstock.pipeline.embed.remote.cohere import model_of as cohere_model
-from penstock.pipeline.embed.remote.voyage import VoyageWire
-from penstock.pipeline.embed.remote.voyage import model_of as voyage_model
+from penstock.pipeline.classify import local as local_classifier
 from penstock.pipeline.parse import docling
 from penstock.pipeline.parse.clean import cleaned_line
 from penstock.pipeline.parse.result import primary
+from penstock.processes.channels.channel import ProviderFailed
+from penstock.processes.channels.email_message import EmailAttachment, EmailRequest, compose
 from penstock.search.answer import Snippet
+from penstock.sources.mail.message import LONGEST_TEXT, MOST_ATTACHMENTS, Mail, MailAttachment
+from penstock.sources.mail.rules.judge import judge
+from penstock.webhooks.signature import verify
 
 HEADER: Final = 64_000
 """The longest header there can be."""
@@ -226,7 +229,7 @@ def _mail(text: str) -> None:
             compose(EmailRequest(to_addresses=(address,), body_text="a", **sound), None)
     for name, kind in ((text[:990], text), (text, "text/plain")):
         with suppress(ProviderFailed):
-            attachment = Attachment(filename=name, mime_type=kind, content_base64="YQ==")
+            attachment = EmailAttachment(filename=name, mime_type=kind, content_base64="YQ==")
             compose(
                 EmailRequest(
                     to_addresses=("c@d.example",), body_text="a", attachments=(attachment,), **sound
@@ -318,9 +321,33 @@ def _content_type(text: str) -> None:
     message.get_content_subtype()
 
 
+def _rules(text: str) -> None:
+    """A mail as long as a mailbox makes it; the texts beside the body are not cut there."""
+    each = MailAttachment(part="2", filename=text, media_type=text, size=1)
+    judge(
+        Mail(
+            id="1",
+            message_id=None,
+            thread_id=None,
+            sender=text,
+            sender_name="",
+            to=(text,),
+            cc=(),
+            subject=text,
+            received_at=None,
+            headers=dict.fromkeys(("list-id", "precedence", "content-type", "auto-submitted"), text),
+            folder=text,
+            text=text,
+            attachments=(each,) * MOST_ATTACHMENTS,
+        )
+    )
+
+
 _forms_content_type = each(lambda text: _form(b"", "multipart/form-data; " + text.replace("\n", "")), HEADER)
 
 ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
+    "penstock.pipeline.classify.local._MONEY": each(local_classifier._unsure, local_classifier.LONGEST),
+    "penstock.pipeline.classify.local._WORD": each(local_classifier._unsure, local_classifier.LONGEST),
     "penstock.api.account._first_day": each(account._first_day, HEADER),
     "penstock.api.connection:h11": each(_server_chunk, HEADER),
     "penstock.api.envelope._REQUEST_ID": each(
@@ -337,14 +364,16 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.api.request_head:h11": each(_server_head, HEADER),
     "penstock.api.request_head:h11._connection": _trickled_head,
     "penstock.api.request_head:h11._events": each(_part_head, 4_000),
-    "penstock.channels.email_message._CONTROL": each(_mail, 2_000, "\x01", "\n", ";", ","),
-    "penstock.channels.email_message._MIME_TYPE": each(_mail, 2_000, "a/", "a", "/"),
-    "penstock.channels.email_message._NAMED": each(_mail, HEADER, "<", ">", "<a>"),
-    "penstock.channels.email_message._NOT_IN_LOCAL_PART": each(_mail, HEADER, "a", "@"),
-    "penstock.channels.email_message:email.headerregistry": each(_mail, 2_000, "é ", "=?", "(", "[", "a."),
-    "penstock.channels.email_message:email.message": each(_mail, 2_000, "é", "\\", "a "),
-    "penstock.channels.email_message:email.policy": each(_mail, 2_000, "=?utf-8?q?", "\x80"),
-    "penstock.channels.email_message:email.utils": each(_mail, HEADER, "é"),
+    "penstock.processes.channels.email_message._CONTROL": each(_mail, 2_000, "\x01", "\n", ";", ","),
+    "penstock.processes.channels.email_message._MIME_TYPE": each(_mail, 2_000, "a/", "a", "/"),
+    "penstock.processes.channels.email_message._NAMED": each(_mail, HEADER, "<", ">", "<a>"),
+    "penstock.processes.channels.email_message._NOT_IN_LOCAL_PART": each(_mail, HEADER, "a", "@"),
+    "penstock.processes.channels.email_message:email.headerregistry": each(
+        _mail, 2_000, "é ", "=?", "(", "[", "a."
+    ),
+    "penstock.processes.channels.email_message:email.message": each(_mail, 2_000, "é", "\\", "a "),
+    "penstock.processes.channels.email_message:email.policy": each(_mail, 2_000, "=?utf-8?q?", "\x80"),
+    "penstock.processes.channels.email_message:email.utils": each(_mail, HEADER, "é"),
     "penstock.model.media._CONTROLS": each(_sniff, HEADER, "\x01", "\x00", "\x00a"),
     "penstock.model.media._HTML_START": each(
         _sniff, HEADER, "<!--x-->", "<!--", "<!doctype ", "<?xml>", " ", "\n"
@@ -363,8 +392,8 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.net.h11_patterns:h11._readers": each(_server_head, HEADER, " ", "\t", "a ", " a"),
     "penstock.net.outbound:http.cookiejar": each(_cookies, HEADER),
     "penstock.net.waiting:email.utils": each(lambda text: retry_after({"retry-after": text}), HEADER),
-    "penstock.net.webhooks._ID": each(_signature, HEADER),
-    "penstock.net.webhooks._TIMESTAMP": each(_signature, HEADER, "1", "0", "-"),
+    "penstock.webhooks.signature._ID": each(_signature, HEADER),
+    "penstock.webhooks.signature._TIMESTAMP": each(_signature, HEADER, "1", "0", "-"),
     "penstock.observe.formats._PLAIN": each(_log, 100_000, "a", "=", " "),
     "penstock.observe.formats._UNSAFE": each(_log, 100_000, "\x00", "\u202e", "\n"),
     "penstock.observe.redaction._ASSIGNED_SECRET": each(
@@ -378,9 +407,7 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.observe.redaction._PAYLOAD": each(_log, 100_000, "payload=", "payload ", 'payload":'),
     "penstock.observe.redaction._URL_LOGIN": each(_log, 100_000, "://:", "://a:1", "://", ":@", "://:@"),
     "penstock.observe.redaction._WORD_WITH_AT": each(_log, 100_000, "@", "a@ ", "@ "),
-    "penstock.pipeline.embed.remote.embedder._same": each(
-        _vendors, BODY // 4, "a", ".", "1", "-1", "[", '{"data":['
-    ),
+    "penstock.embed.remote.embedder._same": each(_vendors, BODY // 4, "a", ".", "1", "-1", "[", '{"data":['),
     # Docling's answers are read in the worker's process: in a thread, but a pattern holds the interpreter.
     "penstock.pipeline.parse.blocks._DELIMITER_ROW": each(
         _docling, 40_000, "|-", "|", "- ", " ", "-", ":-", "|-\n"
@@ -398,6 +425,12 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.pipeline.parse.clean:email.utils": each(_docling, 40_000, "Mon, ", "1 "),
     "penstock.pipeline.parse.language._WORD": each(_docling, 40_000, "a", "the ", "é"),
     "penstock.pipeline.parse.result.primary": each(_docling, 40_000, " ", "de", "de-"),
+    "penstock.sources.mail.rules.words._AMOUNT": each(
+        _rules, LONGEST_TEXT, "1", "1,", "1.2", "1 ", "EUR", "EUR ", "1,23 EU", "\u20ac", "eu"
+    ),
+    "penstock.sources.mail.rules.words._TOKEN": each(
+        _rules, LONGEST_TEXT, "a", "a ", "1a", "_", "\u0301", "\ufdfa", "invoice", "total paid ", "\xdf"
+    ),
     # Without a pattern or parser of ours, but outside bytes all the same.
     "penstock.api.bodies.refuse_unacceptable": each(_accept, HEADER, ",", ";", "a,", ";q=0,", " "),
     "penstock.api.host_check.HostCheck": each(_host, HEADER),
@@ -412,21 +445,32 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
 }
 
 NOT_ON_A_LOOP: Final[dict[str, str]] = {
+    "penstock.pipeline.classify.prototypes:tomllib": "a file that comes with the package",
     "penstock.backup.": "a command, on the operator's own archive",
     "penstock.cli.": "a command's own arguments and errors",
+    "penstock.processes.channels.own": "the name of a channel that a program registers at its start",
     "penstock.index.qdrant_points:zlib": "a checksum, nothing is unpacked",
-    "penstock.pipeline.chunk.": "runs in the sandbox or in the process of a local model",
-    "penstock.pipeline.embed.minilm_install": "a command, on a file whose hash was checked",
+    "penstock.embed.tokens": "runs in the sandbox or in the process of a local model",
+    "penstock.pipeline.chunk.": "runs in the sandbox",
+    "penstock.embed.local.minilm_install": "a command, on a file whose hash was checked",
     "penstock.pipeline.parse.columns": "runs in the sandbox",
     "penstock.pipeline.parse.engine": "runs in the sandbox",
     "penstock.pipeline.parse.guards": "runs in the sandbox",
     "penstock.pipeline.parse.markup": "runs in the sandbox",
+    "penstock.pipeline.parse.markup_source": "runs in the sandbox",
+    "penstock.pipeline.parse.markup_writer": "runs in the sandbox",
     "penstock.pipeline.parse.pdfium": "runs in the sandbox",
     "penstock.pipeline.parse.readers.": "runs in the sandbox",
     "penstock.pipeline.parse.result:xberg": "for types only",
     "penstock.queue.schedule": "schedules are the app's own code",
-    "penstock.scaffold.": "a command's own arguments",
+    "penstock.processes.generator.": "a command's own arguments",
     "penstock.settings": "the operator's own settings",
+    "penstock.source_settings": "the operator's own settings",
+    "penstock.sources.bindings.loading": "files of installed packages; their patterns have a case",
+    "penstock.sources.bindings.template": "files of installed packages; values are put in unread",
+    "penstock.sources.google_drive.records:zlib": "a checksum, nothing is unpacked",
+    "penstock.sources.mapping.map_file": "files of installed packages",
+    "penstock.sources.registry": "the names of installed packages",
     "penstock.simulators.": "not part of a running installation",
     "penstock.sql": "our own files",
     "penstock.testing.": "not part of a running installation",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from tests.security.sources_filled import STREAM
 from tests.security.tenants_filled import QUEUE, Filled, halves, vector
 from tests.sql.document_calls import CODE
 
@@ -39,7 +40,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_generation": theirs.generation,
         "_generations": [theirs.generation],
         "_slug": text,
-        "keeping.find_tenant._slug": theirs.tenant.slug,
+        "all_tenants.find_tenant._slug": theirs.tenant.slug,
         "_key_sha256": theirs.hash("key"),
         "accounts.create_key._key_sha256": theirs.hash("a key of ours"),
         "_replay_key": theirs.hash("key"),
@@ -48,6 +49,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_sha256s": [theirs.hash("chunk")],
         "_external_id": theirs.mark("external"),
         "_title": theirs.mark("title"),
+        "_kind": "folder",
         "_exact": [theirs.mark("external"), theirs.mark("title")],
         "ingest.find_documents._name": theirs.mark("title"),
         "ingest.list_external._prefix": theirs.mark("external"),
@@ -83,7 +85,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_near": hits,
         "_matched": hits,
         "_mode": "index",
-        "ingest.search._mode": "hybrid",
+        "search.find._mode": "hybrid",
         "_include_clients": True,
         "_depth": 100,
         "_budget": 10_000,
@@ -147,6 +149,9 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_nonce": b"probe",
         "_wrapped_key": b"probe",
         "_key_nonce": b"probe",
+        "_purpose": "webhook",
+        "_parameter_name": text,
+        "vault.plan_parameter._prefix": "/probe",
     }
     queue = {
         "_queue": QUEUE,
@@ -209,4 +214,78 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_from_number": "+4930123456",
         "comms.create_sms_message._body": text,
     }
-    return ids | search | documents | queue | processes
+    return ids | search | documents | queue | processes | _source_values(theirs)
+
+
+def _source_values(theirs: Filled) -> dict[str, Any]:
+    connected, text = theirs.connected, "probe"
+    of_webhooks = ("note_webhook", "put_webhook_source", "webhook_source", "take_in")
+    return {
+        "_source_id": connected.source_id,
+        **{f"ingest.{name}._source_id": theirs.source_id for name in of_webhooks},
+        "_account": theirs.mark("account"),
+        "_config": '{"path": "probe"}',
+        "_sync_every": timedelta(days=1),
+        "_state_sha256": theirs.hash("state"),
+        "_progress_sha256": theirs.hash("state"),
+        "_requested_by": text,
+        "_redirect_uri": "https://probe.example",
+        "_verifier_secret_id": connected.verifier_id,
+        "_valid_for": timedelta(minutes=1),
+        "_external_ids": [theirs.mark("item")],
+        "_unchanged": [theirs.mark("item")],
+        "_payload_sha256s": [theirs.hash("payload")],
+        "_map_versions": [1],
+        "_document_types": ["hubspot.company"],
+        "ingest.outdated_items._map_versions": [1_000],
+        "_estimate": '{"tokens": 1}',
+        "_is_remap": True,
+        "_embedded": 0,
+        "_documents": "delete",
+        "_outcome": "revoked",
+        "_job_id": connected.job_id,
+        "_run": connected.run,
+        "_source_status": "error",
+        "_access_id": connected.access_id,
+        "_refresh_id": connected.access_id,
+        "_previous_access_id": connected.access_id,
+        "_previous_expires_at": LATER,
+        "_client_id": connected.client_id,
+        "_client_ids": [connected.client_id],
+        "_other_id": connected.client_id,
+        "_record_id": connected.client_id,
+        "_text_sha256s": [theirs.hash("payload")],
+        "_decided_by": text,
+        "_decision_id": connected.decision_id,
+        "_decision": '{"verdict": "keep", "name": "probe", "version": "probe"}',
+        "_dropped": "[]",
+        "_kept": [theirs.mark("dropped")],
+        "_senders": [theirs.mark("sender")],
+        "_domains": [theirs.mark("item")],
+        "_repeat_keys": [theirs.mark("item")],
+        "_thread_keys": [theirs.mark("item")],
+        "_after_name": "",
+        "_after_id": connected.client_id,
+        "_stream": STREAM,
+        "_cursor": "{}",
+        "_done": True,
+        "_expected": 1,
+        "_left_out": 0,
+        "_items": "[]",
+        "_failures": "[]",
+        "_full": True,
+        "_only_on_request": True,
+        "_jobs": 10,
+        "_kinds": ["folder", "gmail"],
+        "_address": theirs.mark("address"),
+        "_subscription_id": connected.subscription_id,
+        "_client_state_sha256": theirs.hash("clientstate"),
+        "_provider_id": theirs.mark("providerid"),
+        "_details": "{}",
+        "_renew_every": timedelta(days=1),
+        "ingest.end_subscription._reason": "lost",
+        "_failed": True,
+        "ingest.put_facts._facts": "[]",
+        "ingest.put_client_embeddings._embeddings": [halves()],
+        "_vectors": ["[0, 0]"],
+    }

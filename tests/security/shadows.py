@@ -1,4 +1,4 @@
-"""Things of the same name as what functions use, to be found in their place by one whose path is open."""
+"""Objects with the names that functions use, which a function without a pinned path would find instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from penstock.db import Connection
 
 TRAP = "shadowed"
 
-# Every relation of the house under its own name, with its own columns, in a session's temporary schema.
+# Every relation of ours under its own name, with its own columns, in a session's temporary schema.
 TEMP_TABLES = """
 select format('create temp table %I (%s)', c.relname, string_agg(
   format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum)) as statement
@@ -41,7 +41,7 @@ from unnest(array[
   'regclass', 'regtype', 'regprocedure', 'name']) as t (name)
 """
 
-# What the bodies of our functions call: functions of the house, and those of the server they name.
+# What the bodies of our functions call: functions of ours, and those of the server they name.
 FUNCTIONS = """
 with named as (
   select distinct m[1] as name

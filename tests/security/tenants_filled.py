@@ -16,9 +16,10 @@ from penstock.db import Connection
 from penstock.model import uuid7
 from tests.plugins.database import Database
 from tests.security.processes_filled import fill_processes
+from tests.security.sources_filled import FilledSource, fill_source
 from tests.sql.document_calls import DocumentCalls, Run, Tenant, call, document_calls, tenant_transaction
 
-OWNERS = ("penstock_owner", "penstock_queue", "penstock_keeper")
+OWNERS = ("penstock_owner", "penstock_queue", "penstock_all_tenants")
 QUEUE = "probe"
 DIMENSIONS = 4
 
@@ -62,6 +63,7 @@ class Filled:
     key_id: UUID
     secret_id: UUID
     source_id: UUID
+    connected: FilledSource
     document_id: UUID
     deleted_id: UUID
     generation: int
@@ -86,7 +88,7 @@ class Filled:
         return set(re.findall(rf"{self.prefix}\w*", text)) | ({hexadecimal} if hexadecimal in text else set())
 
 
-async def house(admin: Connection) -> list[str]:
+async def penstock_schemas(admin: Connection) -> list[str]:
     """Every schema of Penstock."""
     return [row["name"] for row in await admin.fetch(SCHEMAS_OF, list(OWNERS))]
 
@@ -110,8 +112,8 @@ async def two_tenants(database: Database) -> AsyncIterator[tuple[DocumentCalls, 
         await call(calls.runtime, "queues.put_task_type", "job", queue=QUEUE)
         ours, theirs = await fill(calls, "canarya", 1001), await fill(calls, "canaryb", 1002)
         for number in range(2):
-            await call(calls.runtime, "keeping.refresh_statistics", 10)
-            await call(calls.runtime, "keeping.tend_vector_indexes", 0)
+            await call(calls.runtime, "all_tenants.refresh_statistics", 10)
+            await call(calls.runtime, "all_tenants.tend_vector_indexes", 0)
             for filled in (ours, theirs):
                 if number == 0:
                     await stage(calls, filled.prefix, filled.tenant, await another(calls, filled))
@@ -121,8 +123,8 @@ async def two_tenants(database: Database) -> AsyncIterator[tuple[DocumentCalls, 
 
 
 async def another(calls: DocumentCalls, filled: Filled) -> Run:
-    """A run under way of a document of its own."""
-    document = await calls.document(filled.tenant, filled.mark("under way").encode())
+    """A run in progress, of a document of its own."""
+    document = await calls.document(filled.tenant, filled.mark("in progress").encode())
     return await calls.begin(filled.tenant, document)
 
 
@@ -177,6 +179,7 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
             f'{{"fact": "{mark("fact")}"}}', halves(), mark("embedder"),
         )  # fmt: skip
 
+    connected = await fill_source(calls, prefix, tenant, mark("project"))
     email, sms = await fill_processes(calls, prefix, tenant)
     worker_id, lease_id, task_id, dead = await fill_queue(calls, prefix, tenant)
     file_id = await calls.admin.fetchval("select file_id from files.file where document_id = $1", document_id)
@@ -189,6 +192,7 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
         key_id=key_id,
         secret_id=secret_id,
         source_id=source_id,
+        connected=connected,
         document_id=document_id,
         deleted_id=deleted,
         generation=run.generation,
@@ -269,14 +273,19 @@ async def fill_the_rest(admin: Connection, filled: Filled) -> None:
             )
             columns = await admin.fetch(
                 """
-                select a.attname as name, a.atttypid::regtype::text as type, a.attnotnull as required
+                select a.attname as name, a.atttypid::regtype::text as type, a.attnotnull as required,
+                  (select e.enumlabel from pg_enum e where e.enumtypid = a.atttypid
+                    order by e.enumsortorder limit 1) as label
                 from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped
                 """,
                 table,
             )
             if not owned:
                 required = [c for c in columns if c["required"]]
-                values = ", ".join(_literal(filled, c["name"], c["type"]) for c in required)
+                values = ", ".join(
+                    f"'{c['label']}'" if c["label"] else _literal(filled, c["name"], c["type"])
+                    for c in required
+                )
                 names = ", ".join(c["name"] for c in required)
                 await admin.execute(f"insert into {table} ({names}) values ({values})")
             for column in columns:
@@ -302,10 +311,15 @@ def _literal(filled: Filled, name: str, type_: str) -> str:
         "project_id": filled.project_id,
         "document_id": filled.document_id,
         "flag": "deleted",
+        "rollup": "latest",
+        "origin": "name",
+        "kind": "full_sync",
     }
     if name in known:
         return f"'{known[name]}'"
     mark = filled.mark(name.replace("_", ""))
+    if name.endswith("_sha256"):
+        return f"sha256('{mark}')"
     samples = {
         "uuid": str(uuid7()),
         "text": mark,

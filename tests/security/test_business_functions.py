@@ -1,4 +1,4 @@
-"""Every function of the house is owned, pinned and granted as it must be, and a bad one is found."""
+"""Every function has the right owner, search_path and grants, and one that has not is found."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ BAD: dict[str, tuple[str, list[str]]] = {
         f"create function comms.stray(_payload jsonb) returns jsonb {BODY}",
         ["comms.stray"],
     ),
-    "an owner has no power beyond what it owns": (
+    "an owner has no privilege beyond what it owns": (
         f"create function comms.stray(_payload jsonb) returns jsonb {BODY}",
         ["comms.stray"],
     ),
     "a definer's search_path is pinned": (
         f"""
         create function comms.unpinned(_payload jsonb) returns jsonb security definer {BODY};
-        create function keeping.half(_payload jsonb) returns jsonb security definer
+        create function all_tenants.half(_payload jsonb) returns jsonb security definer
           set search_path = pg_catalog {BODY};
         create function api.open_path(_payload jsonb) returns jsonb security definer
           set search_path = "$user", public {BODY};
         """,
-        ["api.open_path", "comms.unpinned", "keeping.half"],
+        ["all_tenants.half", "api.open_path", "comms.unpinned"],
     ),
-    "nothing is open to everybody": (
+    "nothing is granted to public": (
         f"""
         create function queues.open(_payload jsonb) returns jsonb {BODY};
         create function vault.closed(_payload jsonb) returns jsonb {BODY};
@@ -38,7 +38,7 @@ BAD: dict[str, tuple[str, list[str]]] = {
         """,
         ["api", "queues.open"],
     ),
-    "what is registered is there, once, and has the shape of a business function": (
+    "a registered function exists once and has the signature of a business function": (
         f"""
         alter function comms.get_sms_payload set search_path = public;
         alter function comms.record_sms_success security invoker;
@@ -50,19 +50,19 @@ BAD: dict[str, tuple[str, list[str]]] = {
             "files.get_file_delete_payload",
         ],
     ),
-    "what is registered is called by workers and nobody else": (
+    "only workers may call a registered function": (
         """
         grant execute on function comms.get_email_payload to penstock_api;
         grant execute on function comms.get_sms_payload to public;
-        grant execute on function accounts.anonymize_account to penstock_keeper;
+        grant execute on function accounts.anonymize_account to penstock_all_tenants;
         revoke execute on function comms.record_email_success from worker_service_user;
         """,
         [
-            "accounts.anonymize_account by penstock_keeper", "comms.get_email_payload by penstock_api",
+            "accounts.anonymize_account by penstock_all_tenants", "comms.get_email_payload by penstock_api",
             "comms.get_sms_payload by public", "comms.record_email_success",
         ],
     ),
-    "whatever is named like a part of a process is registered": (
+    "a function named like part of a process is registered": (
         f"""
         create function api.send_letter_supervisor(_payload jsonb) returns jsonb {PINNED} {BODY};
         create function files.record_letter_success(_payload jsonb) returns jsonb {PINNED} {BODY};
@@ -75,7 +75,7 @@ BAD: dict[str, tuple[str, list[str]]] = {
             "files.record_letter_success",
         ],
     ),
-    "whatever a worker may call with one jsonb for another is registered": (
+    "a function from jsonb to jsonb that a worker may call is registered": (
         f"""
         create function comms.letter(_payload jsonb) returns jsonb {PINNED} {BODY};
         revoke all on function comms.letter from public;
@@ -106,13 +106,17 @@ BAD: dict[str, tuple[str, list[str]]] = {
             "queues.stop_tenant by service_role",
         ],
     ),
-    "the worker has no right on a table or sequence": (
+    "the worker has no privilege on a table or sequence": (
         """
         grant select (subject) on comms.email_message to worker_service_user;
         grant usage on sequence queues.task_id_seq to worker_service_user;
         grant delete on internal.open_root to public;
         """,
         ["comms.email_message", "internal.open_root", "queues.task_id_seq"],
+    ),
+    "no function has an overload": (
+        f"create function comms.get_sms_payload(_payload text) returns text {BODY}",
+        ["comms.get_sms_payload"],
     ),
     "no login makes anything in a schema or the database": (
         """
@@ -130,20 +134,20 @@ BAD: dict[str, tuple[str, list[str]]] = {
 
 
 @pytest.mark.parametrize("check", CHECKS)
-async def test_it_holds_for_every_function_in_every_schema(database: Database, check: str) -> None:
+async def test_every_function_in_every_schema_keeps_the_rules(database: Database, check: str) -> None:
     async with database.connect("admin") as admin:
         assert await offenders(admin, check) == []
 
 
 @pytest.mark.parametrize("check", CHECKS)
-async def test_what_breaks_it_is_found(database: Database, check: str) -> None:
+async def test_a_function_that_breaks_a_rule_is_found(database: Database, check: str) -> None:
     bad, found = BAD[check]
     async with database.connect("admin") as admin:
         await admin.execute(bad)
         assert await offenders(admin, check) == found
 
 
-async def test_the_checks_look_at_the_whole_house(database: Database) -> None:
+async def test_the_checks_cover_every_schema(database: Database) -> None:
     """A check of nothing finds nothing: the schemas and functions it must know are there."""
     async with database.connect("admin") as admin:
         schemas = {
@@ -154,7 +158,8 @@ async def test_the_checks_look_at_the_whole_house(database: Database) -> None:
         }
         registered = await admin.fetchval("select count(*) from internal.business_function")
     assert {
-        "accounts", "api", "comms", "files", "ingest", "internal", "keeping", "queues", "vault",
+        "accounts", "all_tenants", "api", "comms", "files", "ingest", "internal", "queues", "search",
+        "vault",
     } <= schemas  # fmt: skip
     assert registered >= 17
 
@@ -176,7 +181,7 @@ async def test_a_function_that_cannot_be_a_part_is_not_registered(database: Data
 
 
 async def test_registering_again_takes_the_function_from_all_but_workers(database: Database) -> None:
-    check = "what is registered is called by workers and nobody else"
+    check = "only workers may call a registered function"
     async with database.connect("admin") as admin:
         await admin.execute("grant execute on function comms.send_sms_supervisor to service_role, public")
         assert await offenders(admin, check) != []

@@ -1,4 +1,4 @@
-"""Nothing a tenant ever put in is left after its deletion: not in a table, a file, an index or a log."""
+"""Nothing a tenant ever stored is left after its deletion: not in a table, a file, an index or a log."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def tenant_with(
 
 
 @pytest.mark.parametrize("index", ["pgvector", "qdrant"])
-async def test_nothing_a_tenant_put_in_is_left_after_its_deletion(
+async def test_nothing_a_tenant_stored_is_left_after_its_deletion(
     database: Database, tmp_path: Path, logs: io.StringIO, index: str
 ) -> None:
     canary = Canary()
@@ -73,13 +73,13 @@ async def test_nothing_a_tenant_put_in_is_left_after_its_deletion(
 
         # The first request fails with an error that echoes the name; that is kept, and must go as well.
         async with replaced(database, "accounts.anonymize_account", ECHO):
-            await works.product.deletions.request(works.tenant_id)
+            await works.engine.deletions.request(works.tenant_id)
             assert sync.started.is_set()
             failed = await ended(works)
         assert failed.status == "failed"
         assert canary.is_in(failed.error or "")
         assert sync.cancelled.is_set()
-        await works.product.deletions.request(works.tenant_id)
+        await works.engine.deletions.request(works.tenant_id)
         assert (await ended(works)).status == "succeeded"
 
         assert await columns_with(admin, canary) == set()
@@ -95,7 +95,7 @@ async def test_the_search_finds_what_is_not_overwritten(database: Database, tmp_
         database.connect("admin") as admin,
         replaced(database, "accounts.overwrite_personal", "begin return '{}'; end"),
     ):
-        await works.product.deletions.request(works.tenant_id)
+        await works.engine.deletions.request(works.tenant_id)
         assert (await ended(works)).status == "succeeded"
         left = await columns_with(admin, canary)
         assert left >= {

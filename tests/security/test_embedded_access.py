@@ -1,4 +1,4 @@
-"""The embedded server and its files are nobody else's: not another user's, not whoever reaches the socket."""
+"""Nobody else can use the embedded server or its files: no other user, and nobody by reaching the socket."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from penstock.db.cluster import Cluster
+from penstock.blobs.store import Blobs
 from penstock.db.connect import connect
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.cluster import Cluster
+from penstock.db.embedded.server import EmbeddedServer
 from penstock.db.login_names import OPERATOR, RUNTIME
 from penstock.db.private_files import make_private_dir
-from penstock.intake import Blobs
 from penstock.settings import Settings
 from penstock.vault import Vault
 from tests.plugins.command_line import CommandLine
+from tests.plugins.prepared_cluster import PutCluster
 
 FAST = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "16MB", "max_connections": "20"}
 LOGINS = ("postgres", RUNTIME, OPERATOR)
@@ -51,7 +52,7 @@ print("connected")
 SERVE = """
 import os, sys, subprocess
 from pathlib import Path
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 server = EmbeddedServer(Path(sys.argv[1]), dict(pair.split("=") for pair in sys.argv[2:]))
 server.start()
 for login in ("postgres", "penstock_runtime", "penstock_operator"):
@@ -74,7 +75,8 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture
-def server(data_dir: Path) -> EmbeddedServer:
+def own_server(data_dir: Path, put_empty_cluster: PutCluster) -> EmbeddedServer:
+    put_empty_cluster(data_dir)
     server = EmbeddedServer(data_dir, FAST)
     server.start()
     return server
@@ -89,26 +91,28 @@ def mode(path: Path) -> int:
 
 
 @pytest.mark.parametrize("login", LOGINS)
-async def test_reaching_the_socket_is_not_enough_to_log_in(server: EmbeddedServer, login: str) -> None:
-    connection = await connect(server.url(login))
+async def test_reaching_the_socket_is_not_enough_to_log_in(own_server: EmbeddedServer, login: str) -> None:
+    connection = await connect(own_server.url(login))
     assert await connection.fetchval("select session_user") == login
     await connection.close()
     with pytest.raises(asyncpg.InvalidPasswordError):
-        await connect(without_password(server.url(login)))
+        await connect(without_password(own_server.url(login)))
 
 
-async def test_a_runtime_login_does_not_open_the_door_of_another(server: EmbeddedServer) -> None:
-    secret = {line.split(":")[3]: line.split(":")[4] for line in server.password_file.read_text().split()}
+async def test_the_password_of_a_runtime_login_does_not_open_the_superusers(
+    own_server: EmbeddedServer,
+) -> None:
+    secret = {line.split(":")[3]: line.split(":")[4] for line in own_server.password_file.read_text().split()}
     assert len(set(secret.values())) == 3
-    bare = without_password(server.url("postgres"))
+    bare = without_password(own_server.url("postgres"))
     for login in (RUNTIME, OPERATOR):
         with pytest.raises(asyncpg.InvalidPasswordError):
             await asyncpg.connect(bare, password=secret[login])
 
 
 @pytest.mark.parametrize("login", [RUNTIME, OPERATOR])
-async def test_a_runtime_login_cannot_become_superuser(server: EmbeddedServer, login: str) -> None:
-    connection = await connect(server.url(login))
+async def test_a_runtime_login_cannot_become_superuser(own_server: EmbeddedServer, login: str) -> None:
+    connection = await connect(own_server.url(login))
     try:
         for attempt in (
             "set role postgres",
@@ -182,21 +186,21 @@ def test_a_plain_user_has_passwords_too(data_dir: Path, as_nobody: Callable[[lis
 
 @pytest.mark.parametrize("left_running", [False, True])
 async def test_a_data_directory_of_an_older_release_is_closed_at_the_next_start(
-    server: EmbeddedServer, data_dir: Path, *, left_running: bool
+    own_server: EmbeddedServer, data_dir: Path, *, left_running: bool
 ) -> None:
-    connection = await connect(server.url())
+    connection = await connect(own_server.url())
     await connection.execute("create table kept as select 7 as n")
     for login in LOGINS:
         await connection.execute(f"alter role {login} password null")
     await connection.close()
-    server.password_file.unlink()
+    own_server.password_file.unlink()
     cluster = Cluster.locate(data_dir)
     (cluster.pgdata / "pg_hba.conf").write_text("local all all trust\n")
-    server.release()
+    own_server.release()
     if left_running:
         assert cluster.run("pg_ctl", "-D", cluster.pgdata, "reload").returncode == 0
     else:
-        server.stop()
+        own_server.stop()
     blobs = data_dir / "blobs" / "documents"
     blobs.mkdir(parents=True)
     (blobs / "one.txt").write_text("an original")
@@ -219,10 +223,10 @@ async def test_a_data_directory_of_an_older_release_is_closed_at_the_next_start(
         assert mode(path) == 0o600, path
 
 
-async def test_lost_passwords_are_made_anew(server: EmbeddedServer, data_dir: Path) -> None:
-    server.stop()
-    before = server.password_file.read_text()
-    server.password_file.unlink()
+async def test_lost_passwords_are_created_again(own_server: EmbeddedServer, data_dir: Path) -> None:
+    own_server.stop()
+    before = own_server.password_file.read_text()
+    own_server.password_file.unlink()
     again = EmbeddedServer(data_dir, FAST)
     again.start()
     assert again.password_file.read_text() != before
@@ -230,7 +234,7 @@ async def test_lost_passwords_are_made_anew(server: EmbeddedServer, data_dir: Pa
         await (await connect(again.url(login))).close()
 
 
-def test_a_folder_that_is_not_ours_alone_keeps_its_mode(tmp_path: Path) -> None:
+def test_a_folder_shared_with_others_keeps_its_mode(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o1777)
@@ -252,8 +256,8 @@ def test_the_vaults_key_lies_in_a_private_folder(tmp_path: Path) -> None:
     assert mode(tmp_path / "new" / "vault.key") == 0o600
 
 
-def test_no_password_is_an_argument_or_in_the_address(server: EmbeddedServer) -> None:
-    secret = server.password_file.read_text().split()[0].split(":")[4]
-    assert secret not in server.url()
+def test_no_password_is_an_argument_or_in_the_address(own_server: EmbeddedServer) -> None:
+    secret = own_server.password_file.read_text().split()[0].split(":")[4]
+    assert secret not in own_server.url()
     listing = subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True).stdout
     assert secret not in listing

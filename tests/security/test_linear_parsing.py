@@ -15,8 +15,11 @@ from typing import Final
 import pytest
 
 import penstock
-from tests.security.parsers_on_the_loop import NOT_ON_A_LOOP, ON_THE_LOOP
+from tests.security.parsers_on_the_loop import NOT_ON_A_LOOP
+from tests.security.parsers_on_the_loop import ON_THE_LOOP as OF_THE_EDGE
+from tests.security.source_parsers import ON_THE_LOOP as OF_SOURCES
 
+ON_THE_LOOP: Final = OF_THE_EDGE | OF_SOURCES
 SECONDS: Final = 20.0
 """Of the processor, for all hostile texts of one case together; a quadratic one needs minutes for each."""
 PARSERS: Final = (
@@ -31,8 +34,18 @@ PARSERS: Final = (
         "http.cookiejar",
         "http.cookies",
     ),
-    *("idna", "mailbox", "plistlib", "pypdfium2", "python_multipart", "shlex", "tarfile", "tomllib", "xberg"),
-    *("xml", "zipfile", "zlib"),
+    *(
+        "idna",
+        "mailbox",
+        "plistlib",
+        "pypdfium2",
+        "python_multipart",
+        "selectolax",
+        "shlex",
+        "tarfile",
+        "tomllib",
+    ),
+    *("xberg", "xml", "zipfile", "zlib"),
 )
 ROOT: Final = Path(penstock.__file__).parent
 

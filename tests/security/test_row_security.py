@@ -47,12 +47,12 @@ async def test_every_table_of_a_tenant_forces_row_security_with_both_policies(da
         assert table["has_tenant"], f"{table['name']} has no tenant_id"
         assert (table["relrowsecurity"], table["relforcerowsecurity"]) == (True, True), table["name"]
         assert table["policies"] == [
-            "keeper_sees_all * true penstock_keeper true true",
             f"own_tenant * true public {own} {own}",
+            "sees_all_tenants * true penstock_all_tenants true true",
         ], table["name"]
 
 
-async def test_nobody_but_the_keeper_has_a_right_on_a_table_of_a_tenant(database: Database) -> None:
+async def test_nobody_but_penstock_all_tenants_has_a_right_on_a_table_of_a_tenant(database: Database) -> None:
     """Views of facts are for operators to read, and nothing else."""
     async with two_tenants(database) as (calls, _, _):
         schemas = [*await tenant_schemas(calls.admin), "internal"]
@@ -64,7 +64,7 @@ async def test_nobody_but_the_keeper_has_a_right_on_a_table_of_a_tenant(database
             left join pg_roles r on r.oid = a.grantee
             where c.relnamespace::regnamespace::text = any ($1) and c.relkind in ('r', 'p', 'v', 'm', 'S')
               and c.relname <> 'test_clock'
-              and a.grantee <> c.relowner and r.rolname is distinct from 'penstock_keeper'
+              and a.grantee <> c.relowner and r.rolname is distinct from 'penstock_all_tenants'
               and (c.relkind, r.rolname, a.privilege_type) is distinct from ('v', 'service_role', 'SELECT')
             """,
             schemas,
@@ -113,7 +113,7 @@ async def test_no_login_is_a_member_of_an_owner(database: Database) -> None:
         assert await admin.fetch(
             """
             select m.rolname, o.rolname from pg_roles o, pg_roles m
-            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
+            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_all_tenants')
               and m.rolname = any ($1) and pg_has_role(m.oid, o.oid, 'member')
             """,
             ROLES,

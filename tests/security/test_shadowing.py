@@ -15,7 +15,7 @@ from tests.security.process_scenes import Scene, scenes
 from tests.security.shadows import ATTACKS, TRAP, attack
 from tests.sql.document_calls import DocumentCalls, document_calls
 
-# Reads, for whoever calls, every row of every table, as it is inside the caller's transaction. A mark is a
+# Reads, for any caller, every row of every table, as it is inside the caller's transaction. A mark is a
 # number of transactions, which no two runs share.
 WRITTEN = """
 create function public.written() returns text language plpgsql security definer
@@ -98,7 +98,7 @@ class Range:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-async def test_no_registered_function_is_led_astray(database: Database, name: str) -> None:
+async def test_no_registered_function_calls_a_shadowing_object(database: Database, name: str) -> None:
     """Neither in a session that was attacked from the start, nor in one whose plans are made already."""
     async with (
         document_calls(database) as calls,
@@ -128,7 +128,7 @@ async def test_no_registered_function_is_led_astray(database: Database, name: st
 
 
 @pytest.mark.parametrize("name", ["temporary tables", "temporary views", "a schema on the path"])
-async def test_the_attack_leads_a_function_astray_whose_path_is_open(database: Database, name: str) -> None:
+async def test_the_attack_works_on_a_function_without_a_pinned_path(database: Database, name: str) -> None:
     async with document_calls(database) as calls, database.connect("runtime") as session:
         await calls.create_tenant("acme")
         await calls.admin.execute(
@@ -154,7 +154,7 @@ async def test_the_attack_leads_a_function_astray_whose_path_is_open(database: D
 
 REFUSED = (
     "set role penstock_owner",
-    "set role penstock_keeper",
+    "set role penstock_all_tenants",
     "set session authorization penstock_owner",
     "set session authorization penstock_operator",
     "set session_replication_role = replica",
@@ -170,7 +170,7 @@ REFUSED = (
 )
 
 
-async def test_what_would_open_more_is_refused_to_the_login(database: Database) -> None:
+async def test_a_runtime_login_cannot_run_statements_that_widen_its_rights(database: Database) -> None:
     async with database.connect("runtime") as runtime:
         for statement in REFUSED:
             with pytest.raises(

@@ -153,7 +153,7 @@ async def test_a_name_with_one_bad_address_is_refused_whole(answers: list[str], 
     assert dialled == []
 
 
-async def test_a_name_that_changes_between_check_and_connect_is_dialled_where_it_was_checked(
+async def test_a_dns_name_that_changes_after_the_check_is_connected_to_the_checked_address(
     dialled: list[str],
 ) -> None:
     asked = 0

@@ -16,32 +16,52 @@ from penstock.model import uuid7
 from tests.plugins.database import Database
 from tests.security.probe_values import probe_values
 from tests.security.processes_filled import process_ids
-from tests.security.tenants_filled import Filled, house, tenant_tables, two_tenants
+from tests.security.tenants_filled import Filled, penstock_schemas, tenant_tables, two_tenants
 from tests.sql.document_calls import DocumentCalls
 
 RUNTIME = "penstock_runtime"
 ANSWERED = "answered"
 
 SEES_EVERY_TENANT = {
-    "keeping.due_sweeps": "maintenance of an index outside the database, for all tenants",
-    "keeping.find_deletion": "a deleted account has no key; the hash of its receipt's token opens it",
-    "keeping.find_key": "a request is whose key it carries; the hash of a key is all that opens it",
-    "keeping.find_tenant": "a delivery names its tenant before any is set; its signature is checked next",
-    "keeping.forget_old": "retention of all tenants; answers a count",
-    "keeping.forget_embeddings": "retention of all tenants; answers a count",
-    "keeping.note_marked": "maintenance of an index outside the database, for all tenants",
-    "keeping.return_from_fallback": "sends documents of all tenants to their own model; answers a count",
-    "keeping.prepare_vectors": "makes empty tables; answers nothing",
-    "keeping.refresh_statistics": "counts words of all tenants, each under its own; answers a count",
-    "keeping.settle_documents": "looks for stranded documents of all tenants; answers a count",
-    "keeping.start_file_deletions": "starts removals for all tenants, each under its own; answers a count",
-    "keeping.sweep_generations": "removes dead generations of all tenants; answers a count",
-    "keeping.sweep_processes": "wakes forgotten processes of all tenants; answers a count",
-    "keeping.tend_vector_indexes": "builds the indexes of all tenants; answers a count",
-    "keeping.abandon_intents": "maintenance of the blob store, for all tenants; answers paths made of ids",
-    "keeping.forget_intents": "maintenance of the blob store, for all tenants; answers a count",
+    "all_tenants.add_first_key": "keys of the vault belong to no tenant; what KMS wrapped opens nothing",
+    "all_tenants.wrapped_keys": "the same; answers keys as KMS wrapped them",
+    "all_tenants.declare_source_kind": "kinds of sources belong to no tenant; answers nothing",
+    "all_tenants.due_parameters": "maintenance of secrets outside the database; answers names made of ids",
+    "all_tenants.note_incidents": "finds sources of all tenants that somebody is told about; for workers",
+    "all_tenants.start_due_subscriptions": "keeps mailboxes of all tenants subscribed; answers a count",
+    "all_tenants.take_mail_watches": "workers wait on the mail servers of all tenants; answers no secret",
+    "all_tenants.end_mail_watches": "a worker that stops frees what it holds of all tenants; a count",
+    "all_tenants.wake_mail_watch": "for the worker that waits on a mailbox; answers a boolean",
+    "all_tenants.look_up_notifications": "as wake_by_subscription, without writing; the hash opens it",
+    "all_tenants.wake_by_account": "a provider's notification names no tenant; its token was verified before",
+    "all_tenants.wake_by_subscription": "a notification has no key; the hash of its secret state opens it",
+    "all_tenants.note_parameters": "maintenance of secrets outside the database, for all tenants",
+    "all_tenants.due_sweeps": "maintenance of an index outside the database, for all tenants",
+    "all_tenants.find_deletion": "a deleted account has no key; the hash of its receipt's token opens it",
+    "all_tenants.find_key": "a request is whose key it carries; the hash of a key is all that opens it",
+    "all_tenants.find_tenant": "a delivery names its tenant before any is set; its signature is checked next",
+    "all_tenants.forget_connects": "retention of all tenants; answers a count",
+    "all_tenants.forget_old": "retention of all tenants; answers a count",
+    "all_tenants.forget_embeddings": "retention of all tenants; answers a count",
+    "all_tenants.note_marked": "maintenance of an index outside the database, for all tenants",
+    "all_tenants.return_from_fallback": "sends documents of all tenants to their own model; answers a count",
+    "all_tenants.prepare_vectors": "makes empty tables; answers nothing",
+    "all_tenants.refresh_statistics": "counts words of all tenants, each under its own; answers a count",
+    "all_tenants.show_connect": "a user coming back from a provider has no key; the page's address opens it",
+    "all_tenants.use_state": "a provider's redirect has no key; the hash of the state is all that opens it",
+    "all_tenants.settle_documents": "looks for stranded documents of all tenants; answers a count",
+    "all_tenants.settle_stranded": "ends stranded documents of all tenants; answers ids and codes",
+    "all_tenants.settle_syncs": "ends syncs of all tenants whose task is gone; answers a count",
+    "all_tenants.start_due_syncs": "asks for due syncs of all tenants, each under its own; answers a count",
+    "all_tenants.start_file_deletions": "starts removals of all tenants, each under its own; answers a count",
+    "all_tenants.sweep_generations": "removes dead generations of all tenants; answers a count",
+    "all_tenants.sweep_orphans": "removes orphaned secrets of all tenants; answers a count",
+    "all_tenants.sweep_processes": "wakes forgotten processes of all tenants; answers a count",
+    "all_tenants.tend_vector_indexes": "builds the indexes of all tenants; answers a count",
+    "all_tenants.abandon_intents": "maintenance of the blob store of all tenants; answers paths made of ids",
+    "all_tenants.forget_intents": "maintenance of the blob store, for all tenants; answers a count",
 }
-"""By design, each with its reason. Whatever else is in `keeping` fails until it stands here."""
+"""By design, each with its reason. Whatever else is in `all_tenants` fails until it stands here."""
 
 SERVES_EVERY_TENANT = {
     "queues.admit": "decides what is due in a queue, whosever it is",
@@ -98,7 +118,7 @@ class Function:
 
 async def callable_by(admin: Connection, role: str) -> list[Function]:
     functions = []
-    for row in await admin.fetch(CALLABLE, await house(admin), role):
+    for row in await admin.fetch(CALLABLE, await penstock_schemas(admin), role):
         names = list(row["names"])
         split = len(names) - row["optional"]
         uuids = {name for name, type_ in zip(names, row["types"], strict=True) if type_ == "uuid"}
@@ -181,7 +201,7 @@ class Probe:
                 for name in self.registered:
                     ends.add(await self.try_one(function, {"function_name": name, "payload": self.payload}))
             if not any(end == ANSWERED or end.startswith("PS") for end in ends):
-                self.found.append(f"{function.name} was never reached, mend its values: {sorted(ends)}")
+                self.found.append(f"{function.name} was never reached, fix its values: {sorted(ends)}")
 
     async def try_one(self, function: Function, arguments: dict[str, Any]) -> str:
         places = ", ".join(f"{name} => ${n}" for n, name in enumerate(arguments, 1))
@@ -266,7 +286,7 @@ async def assert_probe_is_bound(runtime: Connection, tenant_id: UUID | None) -> 
         select session_user::text as login, current_user::text as acts_as, r.rolsuper, r.rolbypassrls,
           exists (
             select from pg_roles o
-            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper', 'service_role')
+            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_all_tenants', 'service_role')
               and pg_has_role(session_user, o.oid, 'member')) as owns,
           nullif(current_setting('penstock.tenant_id', true), '') as tenant
         from pg_roles r where r.rolname = session_user
@@ -291,7 +311,7 @@ async def test_no_function_shows_or_changes_anything_of_another_tenant(database:
         assert probe.found == []
 
 
-async def test_without_a_tenant_no_function_shows_or_changes_anything_of_any(database: Database) -> None:
+async def test_without_a_tenant_no_function_shows_or_changes_anything(database: Database) -> None:
     async with two_tenants(database) as (calls, ours, theirs):
         await assert_probe_is_bound(calls.runtime, None)
         probe = Probe(calls, None, [ours, theirs])
@@ -334,7 +354,7 @@ async def test_no_table_or_view_shows_a_row(database: Database) -> None:
             "select c.oid::regclass::text as name from pg_class c"
             " where c.relnamespace::regnamespace::text = any ($1)"
             " and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')",
-            await house(calls.admin),
+            await penstock_schemas(calls.admin),
         )
         shown = []
         for relation in relations:
@@ -357,8 +377,8 @@ async def test_no_table_or_view_shows_a_row(database: Database) -> None:
 async def test_what_sees_every_tenant_is_listed_with_its_reason(database: Database) -> None:
     async with database.connect("admin") as admin:
         functions = {function.name for function in await callable_by(admin, RUNTIME)}
-    keeping = {name for name in functions if name.startswith("keeping.")}
-    assert keeping - set(SEES_EVERY_TENANT) == set(), (
+    all_tenants = {name for name in functions if name.startswith("all_tenants.")}
+    assert all_tenants - set(SEES_EVERY_TENANT) == set(), (
         "list it in SEES_EVERY_TENANT with its reason, or move it"
     )
     assert set(SERVES_EVERY_TENANT) - functions == set(), "listed, but there is no such function any more"

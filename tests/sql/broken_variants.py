@@ -60,9 +60,9 @@ VARIANTS = (
         (
             (
                 "delete from queues.ready r\n",
-                "select r.lane, r.seq, r.task_id, r.attempt, r.losses, r.held from queues.ready r\n",
+                "select r.lane, r.seq, r.task_id, r.failures, r.losses, r.held from queues.ready r\n",
             ),
-            ("returning r.lane, r.seq, r.task_id, r.attempt, r.losses, r.held\n", ""),
+            ("returning r.lane, r.seq, r.task_id, r.failures, r.losses, r.held\n", ""),
         ),
     ),
     Variant(
@@ -70,23 +70,23 @@ VARIANTS = (
         "fail",
         (
             (
-                "perform queues.return_task(v_lease, v_lease.attempt + 1,",
-                "perform queues.return_task(v_lease, v_lease.attempt,",
+                "perform queues.return_task(v_lease, v_lease.failures + 1,",
+                "perform queues.return_task(v_lease, v_lease.failures,",
             ),
         ),
     ),
     Variant(
         "fail_loses_the_task_that_is_to_be_retried",
         "fail",
-        (("perform queues.return_task(v_lease, v_lease.attempt + 1, v_lease.losses, retry_at);", ""),),
+        (("perform queues.return_task(v_lease, v_lease.failures + 1, v_lease.losses, retry_at);", ""),),
     ),
     Variant(
         "rescue_charges_a_loss_as_an_attempt",
         "rescue",
         (
             (
-                "queues.return_task(v_lease, v_lease.attempt, v_lease.losses + 1,",
-                "queues.return_task(v_lease, v_lease.attempt + 1, v_lease.losses,",
+                "queues.return_task(v_lease, v_lease.failures, v_lease.losses + 1,",
+                "queues.return_task(v_lease, v_lease.failures + 1, v_lease.losses,",
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Thin wrappers around the document functions: one connection a role, one transaction a call."""
+"""Thin wrappers around the document functions: one connection per role, one transaction per call."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ TASK_TYPES: dict[str, dict[str, object]] = {
     "reindex-project": {"max_attempts": 1, "on_duplicate": "coalesce"},
     "deliver-webhook": {},
     "delete-project": {"max_attempts": 20, "on_duplicate": "coalesce"},
+    "sync-source": {"max_attempts": 5, "on_duplicate": "coalesce"},
+    "delete-source": {"max_attempts": 20, "on_duplicate": "coalesce"},
+    "revoke-tokens": {"max_attempts": 20, "on_duplicate": "coalesce"},
 }
 
 
@@ -57,7 +60,7 @@ class DocumentCalls:
         tenant = Tenant(uuid7(), slug, uuid7())
         await call(
             self.operator,
-            "keeping.create_tenant",
+            "all_tenants.create_tenant",
             tenant.tenant_id,
             tenant.project_id,
             slug,

@@ -52,7 +52,7 @@ class Task:
     due: float
     ticket: int
     place: Place = "waiting"
-    attempt: int = 0
+    failures: int = 0
     losses: int = 0
     returned: bool = False
     reason: str | None = None
@@ -190,10 +190,10 @@ class Model:
     def fail(self, task: Task, *, final: bool) -> tuple[str, float | None]:
         """The outcome that fail reports and, for a retry, when it is due."""
         self._close(task, "failed")
-        task.attempt += 1
+        task.failures += 1
         if self._stop_asked(task):
             return "cancelled", None
-        delay = task.task_type.retry_delay(task.attempt)
+        delay = task.task_type.retry_delay(task.failures)
         if final or delay is None:
             self._bury(task, "not_retriable" if final else "exhausted")
             return "dead", None
@@ -254,7 +254,7 @@ class Model:
         return "cancelled"
 
     def replay(self, task: Task) -> None:
-        task.attempt = task.losses = 0
+        task.failures = task.losses = 0
         task.reason = None
         task.returned = True
         task.due = self.now

@@ -83,7 +83,7 @@ class Processes:
         return cast("str", await self.calls.operator.fetchval("select queues.task_state($1)", task_id))
 
     async def sweep(self, **options: object) -> int:
-        (row,) = await call(self.calls.runtime, "keeping.sweep_processes", **options)
+        (row,) = await call(self.calls.runtime, "all_tenants.sweep_processes", **options)
         return cast("int", row[0])
 
     async def lose(self, root_id: int) -> None:

@@ -49,17 +49,17 @@ select setseed(0);
 """
 
 PLACES = """
-select 'ready' as place, r.task_id, r.attempt, r.losses, r.lane, r.seq, null::bytea as key,
+select 'ready' as place, r.task_id, r.failures, r.losses, r.lane, r.seq, null::bytea as key,
   null::timestamptz as due_at, null::integer as worker_id, null::bigint as lease_id, null::text as reason
 from queues.ready r
 union all
-select 'waiting', w.task_id, w.attempt, w.losses, w.lane, w.seq, null, w.due_at, null, null, null
+select 'waiting', w.task_id, w.failures, w.losses, w.lane, w.seq, null, w.due_at, null, null, null
 from queues.waiting w
 union all
-select 'parked', p.task_id, p.attempt, p.losses, p.lane, p.seq, p.key, null, null, null, null
+select 'parked', p.task_id, p.failures, p.losses, p.lane, p.seq, p.key, null, null, null, null
 from queues.parked p
 union all
-select 'lease', l.task_id, l.attempt, l.losses, l.lane, null, null, null, l.worker_id, l.lease_id, null
+select 'lease', l.task_id, l.failures, l.losses, l.lane, null, null, null, l.worker_id, l.lease_id, null
 from queues.lease l
 union all
 select 'dead', d.task_id, d.attempts, d.losses, null, null, null, null, null, null, d.reason
@@ -638,7 +638,7 @@ class QueueMachine(RuleBasedStateMachine):
             case "dead":
                 assert where == "dead", f"{name} is in {where}"
                 assert row["reason"] == task.reason, f"{name} died as {row['reason']}"
-        assert row["attempt"] == task.attempt, f"{name} has {row['attempt']} attempts, not {task.attempt}"
+        assert row["failures"] == task.failures, f"{name} has {row['failures']} failures, not {task.failures}"
         assert row["losses"] == task.losses, f"{name} has {row['losses']} losses, not {task.losses}"
 
     def _check_slots(self, found: dict[int, Record]) -> None:

@@ -24,7 +24,7 @@ async def refused(calls: DocumentCalls, tenant: Tenant, function: str, *args: ob
     return error.value.sqlstate
 
 
-async def test_a_tenant_begins_with_a_project_and_a_slug_of_its_own(database: Database) -> None:
+async def test_a_new_tenant_has_a_project_and_its_own_slug(database: Database) -> None:
     async with document_calls(database) as calls:
         acme = await calls.create_tenant("acme", "Acme Ltd", max_upload_bytes=10)
         (project,) = await calls.rows(acme, "accounts.list_projects")
@@ -39,7 +39,7 @@ async def test_a_tenant_begins_with_a_project_and_a_slug_of_its_own(database: Da
 
 async def test_only_operators_make_and_list_tenants(database: Database) -> None:
     async with document_calls(database) as calls:
-        for function in ("keeping.list_tenants", "keeping.create_tenant"):
+        for function in ("all_tenants.list_tenants", "all_tenants.create_tenant"):
             args = () if function.endswith("s") else (uuid7(), uuid7(), "acme", "acme", "wordllama")
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await call(calls.runtime, function, *args)
@@ -99,7 +99,7 @@ async def put_key(calls: DocumentCalls, tenant: Tenant, expires_in: timedelta | 
 
 
 async def find_key(calls: DocumentCalls, key: bytes = KEY) -> dict[str, object] | None:
-    (row,) = await call(calls.runtime, "keeping.find_key", key)
+    (row,) = await call(calls.runtime, "all_tenants.find_key", key)
     return None if row[0] is None else dict(json.loads(row[0]))
 
 
@@ -198,7 +198,7 @@ async def test_a_request_whose_process_died_is_taken_over_after_five_minutes(dat
         assert await calls.of(acme, "accounts.begin_reply", KEY, REQUEST) == {"in_flight": True}
 
 
-async def test_of_two_requests_at_once_one_goes_on(database: Database) -> None:
+async def test_of_two_simultaneous_requests_only_one_continues(database: Database) -> None:
     async with document_calls(database) as calls, database.connect("runtime", name="second") as second:
         acme = await calls.create_tenant("acme")
 
@@ -226,7 +226,7 @@ async def test_replies_and_deliveries_are_forgotten_in_time(database: Database) 
         forgotten = []
         for minutes in (19, 2, 24 * 60):
             await calls.clock.advance(minutes=minutes)
-            forgotten.append((await call(calls.runtime, "keeping.forget_old"))[0][0])
+            forgotten.append((await call(calls.runtime, "all_tenants.forget_old"))[0][0])
         assert forgotten == [0, 1, 1]
 
 
@@ -252,7 +252,7 @@ async def test_a_delivery_is_noted_once_and_only_by_the_sources_tenant(database:
         assert await calls.of(acme, "ingest.note_webhook", source, KEY) is False
 
 
-async def test_without_a_tenant_every_call_says_so(database: Database) -> None:
+async def test_without_a_tenant_every_call_fails_with_an_explanation(database: Database) -> None:
     async with document_calls(database) as calls:
         for function in ("accounts.show_tenant", "accounts.list_keys", "accounts.list_projects",
                          "accounts.usage_of_month", "ingest.webhook_source"):  # fmt: skip

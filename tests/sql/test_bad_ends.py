@@ -55,7 +55,7 @@ def told(error: str, tenant: UUID | None = None) -> list[dict[str, Any]]:
     ]
 
 
-async def test_one_that_dies_has_its_handler_run(database: Database) -> None:
+async def test_the_error_handler_runs_for_a_channel_task_that_dies(database: Database) -> None:
     async with calls(database) as queue:
         tenant = uuid7()
         worker = await queue.worker(QUEUE)
@@ -64,7 +64,7 @@ async def test_one_that_dies_has_its_handler_run(database: Database) -> None:
         assert await handler_tasks(queue) == told("Refused: not today", tenant)
 
 
-async def test_one_that_is_tried_again_has_not(database: Database) -> None:
+async def test_the_error_handler_does_not_run_for_a_channel_task_that_is_retried(database: Database) -> None:
     async with calls(database) as queue:
         retry = {"default": {"kind": "table", "delays": [0, 0]}}
         await queue.put_type("sms", queue=QUEUE, max_attempts=2, retry=retry)
@@ -77,7 +77,7 @@ async def test_one_that_is_tried_again_has_not(database: Database) -> None:
         assert await handler_tasks(queue) == told("Busy: still")
 
 
-async def test_one_that_is_quarantined_has_its_handler_run(database: Database) -> None:
+async def test_the_error_handler_runs_for_a_quarantined_channel_task(database: Database) -> None:
     async with calls(database) as queue:
         await queue.put_type("sms", queue=QUEUE, max_losses=1)
         await ran(queue, await queue.worker(QUEUE))
@@ -86,7 +86,7 @@ async def test_one_that_is_quarantined_has_its_handler_run(database: Database) -
 
 
 @pytest.mark.parametrize("place", ["ready", "waiting", "parked"])
-async def test_one_that_is_cancelled_before_it_runs_has_its_handler_run(
+async def test_the_error_handler_runs_for_a_channel_task_cancelled_before_it_runs(
     database: Database, place: str
 ) -> None:
     async with calls(database) as queue:
@@ -110,7 +110,7 @@ async def test_one_that_is_cancelled_before_it_runs_has_its_handler_run(
 
 
 @pytest.mark.parametrize("close", ["close_cancelled", "fail", "snooze", "lost"])
-async def test_one_that_is_cancelled_while_it_runs_has_its_handler_run(
+async def test_the_error_handler_runs_for_a_channel_task_cancelled_while_it_runs(
     database: Database, close: str
 ) -> None:
     async with calls(database) as queue:
@@ -132,7 +132,9 @@ async def test_one_that_is_cancelled_while_it_runs_has_its_handler_run(
         )
 
 
-async def test_one_that_was_cancelled_too_late_and_completed_has_not(database: Database) -> None:
+async def test_the_error_handler_does_not_run_for_a_channel_task_that_completed_before_its_cancel(
+    database: Database,
+) -> None:
     async with calls(database) as queue:
         worker = await queue.worker(QUEUE)
         lease = await ran(queue, worker)
@@ -154,7 +156,9 @@ async def test_an_ordinary_task_just_ends(database: Database) -> None:
             assert await queue.count("task") == tasks + 2
 
 
-async def test_the_handlers_task_comes_and_goes_with_the_end(database: Database) -> None:
+async def test_the_handlers_task_is_enqueued_in_the_transaction_that_ends_the_task(
+    database: Database,
+) -> None:
     """In the transaction that ends the task: neither is there without the other."""
     async with calls(database) as queue:
         worker = await queue.worker(QUEUE)

@@ -20,7 +20,7 @@ BUDGET = settings(
     SETTINGS, max_examples=60, phases=[Phase.generate], print_blob=False, report_multiple_bugs=False
 )
 
-# Flaky: the order of rows in the heap is not the seed's, so the replay of a finding may miss it.
+# Flaky: the order of rows in the heap does not follow from the seed, so the replay of a finding may miss it.
 FINDINGS = (AssertionError, asyncpg.IntegrityConstraintViolationError, FlakyFailure)
 
 

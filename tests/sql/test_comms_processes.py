@@ -32,7 +32,7 @@ async def test_kickoff_twice_is_one_task_and_one_supervisor(kind: Kind, database
         assert (before["tasks"], before["roots"], before["queued"]) == (1, 1, 1)
 
 
-async def test_kickoffs_at_once_are_one_task(kind: Kind, database: Database) -> None:
+async def test_simultaneous_kickoffs_create_one_task(kind: Kind, database: Database) -> None:
     async with message_calls(kind, database) as calls, database.connect("runtime", name="second") as second:
         message_id = await calls.create()
         kickoff = f"comms.kickoff_send_{kind}"
@@ -51,7 +51,7 @@ async def test_kickoffs_at_once_are_one_task(kind: Kind, database: Database) -> 
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-async def test_two_supervisors_at_once_come_one_after_the_other_and_make_one_attempt(
+async def test_two_supervisors_at_once_run_one_after_the_other_and_make_one_attempt(
     kind: Kind, by_hand: bool, database: Database
 ) -> None:
     async with message_calls(kind, database) as calls, database.connect("runtime", name="second") as second:
@@ -139,7 +139,7 @@ async def test_bad_input_to_kickoff_writes_nothing(kind: Kind, database: Databas
         assert await calls.state() == before
 
 
-async def test_bad_input_to_supervisor_and_handlers_is_refused_in_words_and_writes_nothing(
+async def test_invalid_input_to_supervisor_and_handlers_is_refused_with_a_message_and_writes_nothing(
     kind: Kind, database: Database
 ) -> None:
     async with message_calls(kind, database) as calls:
@@ -213,7 +213,7 @@ async def test_a_channel_task_in_quarantine_ends_as_a_failure(kind: Kind, databa
         await _second_attempt_follows(calls, task_id)
 
 
-async def test_the_sweep_finds_a_root_whose_supervisor_was_taken_away(kind: Kind, database: Database) -> None:
+async def test_the_sweep_finds_a_root_whose_supervisor_was_removed(kind: Kind, database: Database) -> None:
     async with message_calls(kind, database) as calls:
         task_id = await calls.start()
         root = await calls.root(task_id)
@@ -221,7 +221,7 @@ async def test_the_sweep_finds_a_root_whose_supervisor_was_taken_away(kind: Kind
         assert await _swept(calls) == 0
         await calls.operator.fetchval("select queues.cancel_task($1)", root["task_id"])
         assert await calls.work("processes") == []
-        assert await _swept(calls) == 0  # whoever took it may be about to put another
+        assert await _swept(calls) == 0  # the run that took it may be about to enqueue another
         await calls.clock.advance(seconds=61)
         assert await _swept(calls) == 1
         assert await _swept(calls) == 0
@@ -232,7 +232,7 @@ async def test_the_sweep_finds_a_root_whose_supervisor_was_taken_away(kind: Kind
         assert (await calls.state())["attempts"] == 1
 
 
-async def test_an_attempt_nobody_told_the_end_of_is_a_failure_after_half_a_minute(
+async def test_an_attempt_without_an_outcome_is_a_failure_half_a_minute_after_its_task_ended(
     kind: Kind, database: Database
 ) -> None:
     async with message_calls(kind, database) as calls:
@@ -253,7 +253,7 @@ async def test_an_attempt_nobody_told_the_end_of_is_a_failure_after_half_a_minut
         assert await calls.supervise(task_id) == "waiting"
         await calls.clock.advance(seconds=31)
         assert await calls.work("processes") == [calls.supervisor] * 2  # it recorded, and so woke itself
-        assert await calls.failures(task_id) == [("its task ended and nobody said how", True)]
+        assert await calls.failures(task_id) == [("its task ended without an outcome", True)]
         await _second_attempt_follows(calls, task_id)
 
 
@@ -266,5 +266,5 @@ async def _second_attempt_follows(calls: MessageCalls, task_id: int) -> None:
 
 
 async def _swept(calls: MessageCalls) -> int:
-    count: int = await calls.runtime.fetchval("select keeping.sweep_processes()")
+    count: int = await calls.runtime.fetchval("select all_tenants.sweep_processes()")
     return count

@@ -1,4 +1,4 @@
-"""The moves of a document and its ingestions: legal ones are told, all others change nothing."""
+"""Status changes of a document and its ingestions: allowed ones are recorded, all others change nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def refusal(error: pytest.ExceptionInfo[asyncpg.PostgresError]) -> str | None:
     return error.value.sqlstate
 
 
-async def test_exactly_the_moves_of_the_table_happen_and_each_is_told_once(database: Database) -> None:
+async def test_exactly_the_allowed_status_changes_happen_and_each_is_recorded_once(
+    database: Database,
+) -> None:
     async with document_calls(database) as calls:
         tenant = await calls.create_tenant("acme")
         wrong: list[str] = []
@@ -74,14 +76,14 @@ async def _move(calls: DocumentCalls, tenant: Tenant, document: UUID, target: st
         )
 
 
-async def test_nobody_else_moves_a_document(database: Database) -> None:
+async def test_one_function_changes_the_status_of_a_document(database: Database) -> None:
     """One function changes the status; every other one calls it, and no login may."""
     async with database.connect("admin") as admin:
         writers = await admin.fetch(
             r"""
             select p.proname from pg_proc p
             join pg_namespace n on n.oid = p.pronamespace
-            where n.nspname in ('accounts', 'files', 'ingest', 'vault', 'keeping')
+            where n.nspname in ('accounts', 'files', 'ingest', 'search', 'vault', 'all_tenants')
               and p.prosrc ~ 'update\s+ingest\.document\s+(as\s+)?\w*\s*set[^;]*\mstatus\s*='
             """
         )
@@ -93,7 +95,7 @@ async def test_nobody_else_moves_a_document(database: Database) -> None:
         )
 
 
-async def test_a_run_tells_each_stage(database: Database) -> None:
+async def test_a_run_records_each_stage(database: Database) -> None:
     async with document_calls(database) as calls:
         tenant = await calls.create_tenant("acme")
         document = await calls.document(tenant)
@@ -135,7 +137,7 @@ async def test_an_ingestion_says_where_it_came_from_when_it_ended_and_why(
 
 
 @pytest.mark.parametrize("both", [True, False], ids=["both", "neither"])
-async def test_an_intake_of_no_origin_or_two_is_refused(database: Database, both: bool) -> None:
+async def test_a_document_needs_exactly_one_origin(database: Database, both: bool) -> None:
     async with document_calls(database) as calls:
         tenant = await calls.create_tenant("acme")
         source = await calls.webhook(tenant)
@@ -176,7 +178,7 @@ async def late(calls: DocumentCalls, tenant: Tenant, run: Run, function: str) ->
 
 
 @pytest.mark.parametrize("function", [*LATE_CALLS, "finish_run"])
-async def test_a_run_that_was_overtaken_changes_nothing(database: Database, function: str) -> None:
+async def test_a_superseded_run_changes_nothing(database: Database, function: str) -> None:
     async with document_calls(database) as calls:
         tenant = await calls.create_tenant("acme")
         first, _ = await overtaken(calls, tenant)
@@ -189,7 +191,7 @@ async def test_a_run_that_was_overtaken_changes_nothing(database: Database, func
         assert [i["status"] for i in await calls.ingestions(first.document_id)] == ["processing"]
 
 
-async def test_a_lost_run_is_told_and_the_next_one_finishes(database: Database) -> None:
+async def test_a_lost_run_is_recorded_and_the_next_one_finishes(database: Database) -> None:
     async with document_calls(database) as calls:
         tenant = await calls.create_tenant("acme")
         first, second = await overtaken(calls, tenant)

@@ -14,7 +14,7 @@ from tests.sql.queue_calls import Calls, calls, rows
 MEBIBYTE = 1048576
 
 
-async def test_a_task_is_taken_in_by_the_callers_commit(database: Database) -> None:
+async def test_a_task_exists_once_the_callers_transaction_commits(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         async with queue.runtime.transaction():
@@ -25,7 +25,7 @@ async def test_a_task_is_taken_in_by_the_callers_commit(database: Database) -> N
         assert (lease["task_id"], lease["payload"]) == (task, '{"n": 1}')
 
 
-async def test_a_rollback_takes_the_task_with_it(database: Database) -> None:
+async def test_a_rollback_removes_the_task(database: Database) -> None:
     async with calls(database) as queue:
         transaction = queue.runtime.transaction()
         await transaction.start()
@@ -36,7 +36,7 @@ async def test_a_rollback_takes_the_task_with_it(database: Database) -> None:
         assert await queue.claim(await queue.worker(), 10) == []
 
 
-async def test_the_seeds_positional_call_enqueues(database: Database) -> None:
+async def test_the_short_positional_call_enqueues(database: Database) -> None:
     async with calls(database) as queue:
         await queue.clock.advance(minutes=1)
         task = await queue.runtime.fetchval("select queues.enqueue('email', '{}', now())")
@@ -54,7 +54,7 @@ async def test_a_batch_keeps_its_order(database: Database) -> None:
         }
 
 
-async def test_an_empty_batch_is_no_task(database: Database) -> None:
+async def test_an_empty_batch_enqueues_nothing(database: Database) -> None:
     async with calls(database) as queue:
         assert await queue.enqueue_many(0) == []
         assert await written(queue.admin) == 0
@@ -100,14 +100,14 @@ async def test_a_batch_with_too_few_or_many_keys_is_refused(
         await refused(queue, batch, "PS005", field)
 
 
-async def test_one_bad_payload_refuses_the_whole_batch(database: Database) -> None:
+async def test_one_invalid_payload_refuses_the_whole_batch(database: Database) -> None:
     async with calls(database) as queue:
         await refused(
             queue, "select queues.enqueue_many('job', array['{}', '[]']::jsonb[])", "PS003", "payload"
         )
 
 
-async def test_a_payload_just_under_the_limit_is_taken(database: Database) -> None:
+async def test_a_payload_just_under_the_limit_is_accepted(database: Database) -> None:
     async with calls(database) as queue:
         around = await queue.admin.fetchval("select pg_column_size(jsonb_build_object('a', ''))")
         room = MEBIBYTE - around - 8
@@ -123,7 +123,7 @@ async def test_a_payload_just_under_the_limit_is_taken(database: Database) -> No
         )
 
 
-async def test_a_stored_payload_cannot_slip_past_the_limit_compressed(database: Database) -> None:
+async def test_compression_does_not_get_a_payload_past_the_limit(database: Database) -> None:
     async with calls(database) as queue:
         await queue.runtime.execute(
             "create temp table outbox as select jsonb_build_object('a', repeat('x', 2000000)) as payload"

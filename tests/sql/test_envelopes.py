@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.channels import MalformedEnvelope, read_envelope
 from penstock.db import Connection
 from penstock.db.connect import translated
 from penstock.errors import AnswerRefused
+from penstock.processes.envelope import MalformedEnvelope, read_envelope
 from tests.plugins.database import Database
 
 ANYTHING: st.SearchStrategy[Any] = st.one_of(
@@ -65,7 +65,7 @@ async def test_sql_and_the_worker_read_every_envelope_alike(database: Database) 
     assert {by_worker(answer) for answer in answers} == {True, False, None}
 
 
-async def test_an_answer_that_is_null_is_no_envelope(database: Database) -> None:
+async def test_a_null_answer_is_not_an_envelope(database: Database) -> None:
     async with database.connect("admin") as conn:
         with pytest.raises(AnswerRefused, match="not an object"), translated():
             await conn.fetchval("select internal.succeeded(null)")

@@ -36,7 +36,7 @@ async def test_a_table_of_delays_runs_now_after_thirty_seconds_and_after_five_mi
             assert await queue.claim(worker) == []
             await queue.clock.advance(seconds=1)
         last = await queue.claim_one(worker)
-        assert last["attempt"] == 2
+        assert last["failures"] == 2
         answer = await queue.fail(worker, last)
         assert (answer["outcome"], answer["retry_at"]) == ("dead", None)
         assert await queue.state(task) == "dead"
@@ -83,7 +83,7 @@ async def test_a_type_without_retries_dies_of_its_first_failure(database: Databa
         assert (await queue.fail(worker, await queue.claim_one(worker)))["outcome"] == "dead"
 
 
-async def test_an_errors_own_policy_goes_before_the_default(database: Database) -> None:
+async def test_the_policy_for_an_error_takes_precedence_over_the_default(database: Database) -> None:
     async with calls(database) as queue:
         errors = {"NotFound": {"kind": "none"}, "Busy": {"kind": "table", "delays": [0, 7]}}
         await queue.put_type(retry={**TABLE, "errors": errors})
@@ -180,14 +180,14 @@ async def test_errors_that_differ_only_in_ids_have_one_fingerprint(
         assert coded["fingerprint"] != prints[0]
 
 
-async def test_a_lost_worker_is_no_attempt(database: Database) -> None:
+async def test_a_lost_worker_does_not_count_as_an_attempt(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.enqueue()
         await queue.claim_one(worker)
         assert [row["outcome"] for row in await queue.lose()] == ["returned"]
         lease = await queue.claim_one(await queue.worker())
-        assert (lease["attempt"], lease["losses"]) == (0, 1)
+        assert (lease["failures"], lease["losses"]) == (0, 1)
 
 
 async def test_three_lost_workers_put_a_task_in_quarantine(database: Database) -> None:
@@ -203,7 +203,7 @@ async def test_three_lost_workers_put_a_task_in_quarantine(database: Database) -
         assert letter["error_code"] == "WorkerLost"
 
 
-async def test_losses_and_failures_are_counted_apart(database: Database) -> None:
+async def test_losses_and_failures_are_counted_separately(database: Database) -> None:
     async with calls(database) as queue:
         await queue.put_type(retry={"default": {"kind": "table", "delays": [0, 0]}})
         task = await queue.enqueue()
@@ -215,7 +215,7 @@ async def test_losses_and_failures_are_counted_apart(database: Database) -> None
         await queue.lose()
         worker = await queue.worker()
         lease = await queue.claim_one(worker)
-        assert (lease["attempt"], lease["losses"]) == (1, 2)
+        assert (lease["failures"], lease["losses"]) == (1, 2)
         assert (await queue.fail(worker, lease))["outcome"] == "dead"
         letter = await dead(queue, task)
         assert (letter["reason"], letter["attempts"], letter["losses"]) == ("exhausted", 2, 2)
@@ -238,13 +238,13 @@ async def test_failing_a_lease_that_is_gone_writes_nothing(database: Database) -
 
 
 @pytest.mark.parametrize("call", ["snooze", "release"])
-async def test_a_task_handed_back_is_charged_no_attempt(database: Database, call: str) -> None:
+async def test_a_task_handed_back_costs_no_attempt(database: Database, call: str) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.enqueue()
         for _ in range(10):
             lease = await queue.claim_one(worker)
-            assert (lease["attempt"], lease["losses"]) == (0, 0)
+            assert (lease["failures"], lease["losses"]) == (0, 0)
             extra = [[0.0]] if call == "snooze" else []
             assert await queue.close(call, worker, lease, *extra) == [lease["lease_id"]]
             assert await queue.close(call, worker, lease, *extra) == []

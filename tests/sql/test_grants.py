@@ -1,4 +1,4 @@
-"""Who may call what: every role through functions, nobody at a table."""
+"""Who may call what: every role calls functions, nobody accesses a table."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def test_no_function_is_open_to_everybody(database: Database) -> None:
         ) == []  # fmt: skip
 
 
-async def test_operators_may_ask_how_every_process_is(database: Database) -> None:
+async def test_operators_can_see_the_state_of_every_process(database: Database) -> None:
     """The looks a process is made with, found in the catalogue, so that a new process is found too."""
     async with database.connect("admin") as admin:
         looks = await admin.fetch(
@@ -122,7 +122,7 @@ async def test_no_function_has_an_overload(database: Database) -> None:
         assert await admin.fetch(
             """
             select n.nspname, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-            where n.nspowner::regrole::text in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
+            where n.nspowner::regrole::text in ('penstock_owner', 'penstock_queue', 'penstock_all_tenants')
             group by 1, 2 having count(*) > 1
             """
         ) == []  # fmt: skip
@@ -214,7 +214,7 @@ async def test_a_login_can_read_no_table(database: Database, role: str) -> None:
                 await connection.fetch(f"select from queues.{table}")
 
 
-async def test_a_trojan_in_the_callers_path_is_not_called(database: Database) -> None:
+async def test_a_malicious_function_in_the_callers_search_path_is_not_called(database: Database) -> None:
     async with calls(database) as queue:
         await queue.runtime.execute(
             "create function pg_temp.cardinality(anyarray) returns integer language sql as 'select 1/0'"

@@ -1,4 +1,4 @@
-"""Leases: beats keep them, silence loses them, and who lost one can close nothing."""
+"""Leases: heartbeats keep them, silence loses them, and a worker that lost one can close nothing."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def test_a_frozen_transaction_does_not_block_the_rescue_of_the_other_nine(
         assert len(await rows(queue.runtime, "rescue")) == 1
 
 
-async def test_a_worker_given_up_as_lost_is_refused_until_it_registers_again(database: Database) -> None:
+async def test_a_worker_declared_lost_is_refused_until_it_registers_again(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.enqueue()
@@ -154,11 +154,11 @@ async def test_a_stopped_worker_hands_its_leases_back_uncharged(database: Databa
         assert await value(queue.runtime, "stop_worker", worker) == 2
         assert await queue.count("idle") == 0
         leases = await queue.claim(await queue.worker(), 2)
-        assert [(lease["attempt"], lease["losses"]) for lease in leases] == [(0, 0), (0, 0)]
+        assert [(lease["failures"], lease["losses"]) for lease in leases] == [(0, 0), (0, 0)]
         assert worker not in [row["worker_id"] for row in await rows(queue.operator, "workers")]
 
 
-async def test_a_task_past_its_own_deadline_is_taken_from_a_worker_that_still_beats(
+async def test_a_task_past_its_own_deadline_is_taken_from_a_worker_that_still_sends_heartbeats(
     database: Database,
 ) -> None:
     async with calls(database) as queue:
@@ -206,14 +206,14 @@ async def test_extending_a_lease_without_a_deadline_gives_it_none(database: Data
         assert await queue.lose(seconds=60) == []
 
 
-async def test_a_lease_too_short_to_beat_in_is_refused(database: Database) -> None:
+async def test_a_lease_shorter_than_the_heartbeat_interval_is_refused(database: Database) -> None:
     async with calls(database) as queue:
         with pytest.raises(asyncpg.PostgresError) as caught:
             await queue.worker(lease_seconds=0.05)
         assert (caught.value.sqlstate, caught.value.detail) == ("PS005", "lease_for")
 
 
-async def test_a_worker_finds_the_leases_whose_claim_it_never_heard_of(database: Database) -> None:
+async def test_a_worker_finds_leases_of_a_claim_whose_answer_was_lost(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.enqueue()
@@ -246,7 +246,7 @@ async def test_a_worker_gets_one_task_at_a_time_that_two_workers_were_lost_with(
         assert await queue.count("dead_letter") == 0
 
 
-async def test_a_suspect_that_waits_can_be_cancelled(database: Database) -> None:
+async def test_a_waiting_suspect_can_be_cancelled(database: Database) -> None:
     async with calls(database) as queue:
         [task] = await queue.enqueue_many(1)
         for _ in range(2):
@@ -257,7 +257,7 @@ async def test_a_suspect_that_waits_can_be_cancelled(database: Database) -> None
         assert await queue.state(task) == "cancelled"
 
 
-async def test_a_lease_id_that_is_given_out_again_closes_no_other_task(database: Database) -> None:
+async def test_a_reused_lease_id_closes_no_other_task(database: Database) -> None:
     """As after a crash that lost commits, or a failover to a replica that lagged: the sequence goes back."""
     async with calls(database) as queue:
         worker = await queue.worker()

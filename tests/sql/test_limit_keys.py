@@ -64,7 +64,7 @@ async def work_until_done(queue: Calls, opened: Sequence[Connection], tasks: int
     return over
 
 
-async def test_a_task_in_back_off_gives_up_its_slot(database: Database) -> None:
+async def test_a_task_waiting_for_a_retry_gives_up_its_slot(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.limit(max_running=1)
@@ -106,7 +106,7 @@ async def test_an_urgent_task_of_a_key_starts_before_older_ones(database: Databa
         assert await queue.claimed_ids(worker) == [urgent]
 
 
-async def test_a_keys_own_limit_goes_before_the_rule_for_each_key(database: Database) -> None:
+async def test_a_keys_own_limit_takes_precedence_over_the_rule_for_each_key(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.limit(max_running=1)
@@ -132,7 +132,7 @@ async def test_a_changed_limit_applies_to_parked_tasks_at_once(database: Databas
 
 
 async def starts_over(queue: Calls, worker: int, minutes: int) -> list[datetime]:
-    """When tasks were started, claiming whenever the timer says, for so many minutes."""
+    """When tasks were started, claiming whenever the timer says, for this many minutes."""
     started: list[datetime] = []
     until = queue.clock.now + minutes * MINUTE
     while queue.clock.now < until:
@@ -150,7 +150,7 @@ def most_in_any_minute(started: list[datetime]) -> int:
     return max(sum(1 for other in started if at <= other < at + MINUTE) for at in started)
 
 
-async def test_a_rate_of_a_key_is_kept_and_all_get_through(database: Database) -> None:
+async def test_the_rate_of_a_key_is_never_exceeded_and_all_tasks_run(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.limit(rate_count=100, rate_period=MINUTE, rate_burst=10)
@@ -161,7 +161,7 @@ async def test_a_rate_of_a_key_is_kept_and_all_get_through(database: Database) -
         assert await queue.count("parked") == 0
 
 
-async def test_a_rate_of_a_queue_is_kept_and_all_get_through(database: Database) -> None:
+async def test_the_rate_of_a_queue_is_never_exceeded_and_all_tasks_run(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.limit("queue", rate_count=100, rate_period=MINUTE, rate_burst=10)

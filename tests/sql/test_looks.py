@@ -1,4 +1,4 @@
-"""What people see: why a task does not run, one task whole, lists, counts."""
+"""What people see: why a task does not run, one task in full, lists, counts."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ async def test_explain_counts_who_is_before_a_task(database: Database) -> None:
             (line,) = await rows(queue.runtime, "explain", task)
             assert (line["reason"], line["explanation"]) == (
                 "in_line",
-                f"It is ready; {ahead} tasks of its lane are before it.",
+                f"It is ready; {ahead} tasks of its lane are ahead of it.",
             )
 
 
-async def test_explain_tells_when_a_waiting_task_is_due(database: Database) -> None:
+async def test_explain_says_when_a_waiting_task_is_due(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker(lease_seconds=10000)
         task = await queue.enqueue()
@@ -81,7 +81,7 @@ async def test_explain_names_who_holds_the_key(database: Database) -> None:
         assert "admission" in await queue.reasons(behind)
 
 
-async def test_explain_tells_that_a_rate_is_spent(database: Database) -> None:
+async def test_explain_says_that_a_rate_is_used_up(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.limit(rate_count=1, rate_period=timedelta(minutes=1))
@@ -93,7 +93,7 @@ async def test_explain_tells_that_a_rate_is_spent(database: Database) -> None:
         assert await queue.reasons(behind) == ["key_rate"]
 
 
-async def test_explain_tells_that_the_queue_is_full_or_its_rate_spent(database: Database) -> None:
+async def test_explain_says_that_the_queue_is_full_or_its_rate_used_up(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.limit("queue", max_running=1, rate_count=1, rate_period=timedelta(minutes=1))
@@ -104,7 +104,7 @@ async def test_explain_tells_that_the_queue_is_full_or_its_rate_spent(database: 
         assert await queue.reasons(behind) == ["queue_rate", "in_line"]
 
 
-async def test_explain_tells_who_runs_a_task_and_whether_its_worker_is_lost(database: Database) -> None:
+async def test_explain_says_which_worker_runs_a_task_and_whether_it_is_lost(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker(name="mill-7")
         task = await queue.enqueue()
@@ -118,7 +118,7 @@ async def test_explain_tells_who_runs_a_task_and_whether_its_worker_is_lost(data
         assert await queue.reasons(task) == ["running", "worker_lost"]
 
 
-async def test_explain_tells_how_a_task_ended(database: Database) -> None:
+async def test_explain_says_how_a_task_ended(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         dead = await queue.die(worker, message="no disk")
@@ -128,13 +128,13 @@ async def test_explain_tells_how_a_task_ended(database: Database) -> None:
         (reason,) = await rows(queue.runtime, "explain", dead)
         assert (reason["reason"], reason["remedy"]) == (
             "dead",
-            f"Mend the cause, then: penstock dead replay {dead}",
+            f"Fix the cause, then: penstock dead replay {dead}",
         )
         assert "no disk" in reason["explanation"]
 
 
 @pytest.mark.parametrize("call", ["explain", "show_task", "show_dead"])
-async def test_a_look_at_a_task_that_never_was_is_refused(database: Database, call: str) -> None:
+async def test_showing_a_task_that_never_existed_is_refused(database: Database, call: str) -> None:
     async with calls(database) as queue:
         with pytest.raises(asyncpg.PostgresError) as caught:
             await rows(queue.runtime, call, 4711)
@@ -142,7 +142,7 @@ async def test_a_look_at_a_task_that_never_was_is_refused(database: Database, ca
         assert caught.value.hint
 
 
-async def test_show_task_tells_its_whole_story(database: Database) -> None:
+async def test_show_task_shows_its_whole_history(database: Database) -> None:
     async with calls(database) as queue:
         tenant = "00000000-0000-0000-0000-00000000000a"
         task = await queue.enqueue({"n": 1}, tenant_id=tenant, unique_key="k", priority=3)
@@ -233,7 +233,7 @@ async def test_stats_count_each_queue(database: Database) -> None:
         assert {"default", "reports"} <= set(names)
 
 
-async def test_who_pins_the_horizon_can_be_seen(database: Database) -> None:
+async def test_sessions_that_pin_the_horizon_can_be_seen(database: Database) -> None:
     async with calls(database) as queue:
         async with database.connect("admin", name="forgotten") as reader:
             async with reader.transaction(isolation="repeatable_read"):
@@ -246,7 +246,7 @@ async def test_who_pins_the_horizon_can_be_seen(database: Database) -> None:
                 assert "forgotten" in pins[pid]["who"]
 
 
-async def test_who_works_in_another_database_is_not_shown(database: Database) -> None:
+async def test_sessions_of_another_database_are_not_shown(database: Database) -> None:
     async with calls(database) as queue:
         parts = urlsplit(database.admin_url)
         elsewhere = await asyncpg.connect(parts._replace(path="/postgres").geturl())

@@ -59,7 +59,7 @@ async def test_a_producer_that_commits_late_is_found_from_the_safe_mark(database
         await passing(queue, second)
 
 
-async def test_the_only_producer_of_a_quiet_system_is_not_passed(database: Database) -> None:
+async def test_the_only_producer_of_a_quiet_system_is_not_skipped(database: Database) -> None:
     async with calls(database) as queue, sessions(database, 1) as (producer,):
         worker = await queue.worker()
         await queue.enqueue()
@@ -86,7 +86,7 @@ async def test_a_pinned_reader_does_not_stop_the_safe_mark(database: Database) -
             assert second["newest"] > first["newest"]
 
 
-async def test_a_ticket_drawn_after_the_probes_snapshot_is_not_passed(database: Database) -> None:
+async def test_a_ticket_drawn_after_the_probes_snapshot_is_not_skipped(database: Database) -> None:
     async with calls(database) as queue, sessions(database, 2) as (prober, producer):
         await queue.admin.execute("select pg_advisory_lock(1)")
         # the statement has its snapshot and waits; only then the producer begins
@@ -133,7 +133,7 @@ async def test_the_newest_ticket_of_a_probe_is_never_past_the_next_one_drawn(dat
         assert await queue.enqueue() >= rolled["newest"]
 
 
-async def test_a_probe_tells_the_first_ticket_of_each_lane(database: Database) -> None:
+async def test_a_probe_returns_the_first_ticket_of_each_lane(database: Database) -> None:
     async with calls(database) as queue:
         one = await queue.enqueue(priority=3)
         two = await queue.enqueue(tenant_id="00000000-0000-0000-0000-00000000000a")

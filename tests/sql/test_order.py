@@ -11,7 +11,7 @@ from tests.plugins.database import Database
 from tests.sql.queue_calls import calls, value
 
 
-async def test_an_urgent_task_goes_before_an_older_one(database: Database) -> None:
+async def test_an_urgent_task_runs_before_an_older_one(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         late = await queue.enqueue(priority=9)
@@ -28,14 +28,14 @@ async def test_tasks_of_one_lane_are_claimed_in_the_order_they_came(database: Da
         assert claimed == tasks
 
 
-async def test_a_retried_task_goes_before_new_ones_but_takes_at_most_half_a_claim(database: Database) -> None:
+async def test_retried_tasks_run_before_new_ones_but_take_at_most_half_a_claim(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.enqueue_many(40)
         for lease in await queue.claim(worker, 40):
             assert (await queue.fail(worker, lease, retry_after=0))["outcome"] == "retry"
         urgent = await queue.enqueue_many(40, priority=0)
-        attempts = [lease["attempt"] for lease in await queue.claim(worker, 20)]
+        attempts = [lease["failures"] for lease in await queue.claim(worker, 20)]
         assert sorted(attempts) == [0] * 10 + [1] * 10
         assert len(urgent) == 40
 
@@ -47,7 +47,7 @@ async def test_returned_tasks_fill_a_claim_that_nothing_else_fills(database: Dat
         for lease in await queue.claim(worker, 10):
             await queue.fail(worker, lease, retry_after=0)
         await queue.enqueue_many(2)
-        attempts = [lease["attempt"] for lease in await queue.claim(worker, 10)]
+        attempts = [lease["failures"] for lease in await queue.claim(worker, 10)]
         assert sorted(attempts) == [0] * 2 + [1] * 8
 
 
@@ -77,7 +77,7 @@ async def test_due_tasks_are_admitted_in_the_order_they_became_due(database: Dat
         assert claimed == [tasks[seconds] for seconds in (10, 20, 30, 40, 50)]
 
 
-async def test_admission_moves_no_more_than_it_is_told_to(database: Database) -> None:
+async def test_admission_moves_no_more_than_its_limit(database: Database) -> None:
     async with calls(database) as queue:
         await queue.enqueue_many(30, delay=timedelta(seconds=1))
         await queue.clock.advance(seconds=2)
@@ -109,7 +109,7 @@ async def test_a_claim_never_exceeds_its_limit_however_many_lanes_there_are(data
         assert len(await queue.claim(worker, 100)) == 49
 
 
-async def test_a_queue_is_claimed_apart_from_the_others(database: Database) -> None:
+async def test_each_queue_is_claimed_separately(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker("default", "reports")
         plain = await queue.enqueue()

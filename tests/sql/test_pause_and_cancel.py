@@ -17,7 +17,7 @@ async def cancel(queue: Calls, task: int) -> str:
     return answer
 
 
-async def test_a_paused_queue_gives_nothing_until_it_is_resumed(database: Database) -> None:
+async def test_nothing_is_claimed_from_a_paused_queue_until_it_is_resumed(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         task = await queue.enqueue()
@@ -33,7 +33,7 @@ async def test_a_paused_queue_gives_nothing_until_it_is_resumed(database: Databa
         assert [row["actor"] for row in await queue.audits("resume")] == ["penstock_operator"]
 
 
-async def test_what_runs_goes_on_while_its_queue_is_paused(database: Database) -> None:
+async def test_running_tasks_continue_while_their_queue_is_paused(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.enqueue()
@@ -63,7 +63,7 @@ async def test_an_unknown_queue_is_refused(database: Database, call: str) -> Non
 
 
 @pytest.mark.parametrize("place", ["ready", "admitted", "waiting", "retrying", "returned", "parked", "keyed"])
-async def test_a_task_that_does_not_run_is_cancelled_at_once(database: Database, place: str) -> None:
+async def test_a_task_that_is_not_running_is_cancelled_at_once(database: Database, place: str) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.limit(max_running=1)
@@ -110,7 +110,7 @@ async def test_cancelling_the_holder_of_a_key_lets_the_next_one_run(database: Da
         assert await queue.claimed_ids(worker) == [again]
 
 
-async def test_a_running_task_is_asked_to_stop_and_its_beat_says_so(database: Database) -> None:
+async def test_a_running_task_is_asked_to_stop_with_the_next_heartbeat(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         task = await queue.enqueue(unique_key="k")
@@ -157,7 +157,7 @@ async def test_a_task_asked_to_stop_never_runs_again(database: Database, how: st
         assert await queue.count("cancel") == 0
 
 
-async def test_a_second_request_reaches_whoever_runs_the_task_now(database: Database) -> None:
+async def test_a_second_request_reaches_the_worker_that_runs_the_task_now(database: Database) -> None:
     async with calls(database) as queue:
         first = await queue.worker()
         task = await queue.enqueue()
@@ -187,7 +187,7 @@ async def test_a_cancelled_task_that_completed_first_stays_completed(database: D
         assert await cancel(queue, task) == "ended"
 
 
-async def test_cancelling_a_task_that_never_was_is_refused(database: Database) -> None:
+async def test_cancelling_a_task_that_never_existed_is_refused(database: Database) -> None:
     async with calls(database) as queue:
         with pytest.raises(asyncpg.PostgresError) as caught:
             await cancel(queue, 4711)
@@ -211,4 +211,4 @@ async def test_run_now_ends_a_back_off(database: Database) -> None:
         await queue.fail(worker, await queue.claim_one(worker), retry_after=3600)
         assert await value(queue.operator, "run_now", task) is True
         lease = await queue.claim_one(worker)
-        assert (lease["task_id"], lease["attempt"]) == (task, 1)
+        assert (lease["task_id"], lease["failures"]) == (task, 1)

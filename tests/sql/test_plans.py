@@ -44,19 +44,19 @@ async def burst(queue: Calls, count: int) -> None:
 
 
 async def backlog(queue: Calls, count: int) -> None:
-    """So many ready tasks, written past the functions for speed."""
+    """This many ready tasks, written without the functions for speed."""
     await queue.admin.execute(
         f"""
         insert into queues.task (task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority)
         select nextval('queues.task_id_seq'), 'job', '{{}}', now(), now(), 1, 5
         from generate_series(1, {count});
-        insert into queues.ready (lane, seq, task_id, attempt, losses, held)
+        insert into queues.ready (lane, seq, task_id, failures, losses, held)
         select internal.lane(1::smallint, 6, null), t.task_id, t.task_id, 0, 0, 0 from queues.task t;
         """
     )
 
 
-async def test_a_plan_made_while_the_queue_was_empty_is_good_for_a_burst(database: Database) -> None:
+async def test_a_plan_cached_while_the_queue_was_empty_works_for_a_burst(database: Database) -> None:
     async with calls(database, real_time=True) as queue:
         worker = await queue.worker()
         for _ in range(10):
@@ -74,7 +74,7 @@ async def test_a_plan_made_while_the_queue_was_empty_is_good_for_a_burst(databas
         assert await queue.count("lease") == 500
 
 
-async def test_a_claim_of_a_million_ready_tasks_touches_what_it_takes(database: Database) -> None:
+async def test_a_claim_among_a_million_ready_tasks_reads_only_what_it_takes(database: Database) -> None:
     async with calls(database, real_time=True) as queue:
         worker = await queue.worker()
         await backlog(queue, 1_000_000)
@@ -100,7 +100,7 @@ async def test_tasks_that_are_not_due_cost_a_claim_nothing(database: Database) -
         worker = await queue.worker()
         await queue.admin.execute(
             """
-            insert into queues.waiting (queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed)
+            insert into queues.waiting (queue_id, due_at, seq, task_id, lane, failures, losses, held, keyed)
             select 1, now() + interval '1 day', n, n, internal.lane(1::smallint, 6, null), 0, 0, 0, n % 2 = 0
             from generate_series(1000000, 1300000) n
             """
@@ -117,7 +117,7 @@ async def test_tasks_that_are_not_due_cost_a_claim_nothing(database: Database) -
         await queue.admin.execute("truncate queues.waiting")
 
 
-async def test_the_measure_of_touched_rows_sees_a_scan(database: Database) -> None:
+async def test_the_count_of_rows_read_notices_a_full_scan(database: Database) -> None:
     async with calls(database, real_time=True) as queue:
         worker = await queue.worker()
         await backlog(queue, 5_000)

@@ -1,4 +1,4 @@
-"""What operators see of processes: lists, one whole, what ails them, and starting one again."""
+"""What operators see of processes: lists, one in full, problems, and restarting one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import asyncpg
 import pytest
 
 from penstock.errors import Conflict, InvalidArgument, InvalidMove, NotFound, TenantClosed
-from penstock.queue.process_operations import ProcessOperations
-from penstock.queue.process_rows import AilingProcess
+from penstock.processes.operation_rows import UnhealthyProcess
+from penstock.processes.operations import ProcessOperations
 from tests.plugins.database import Database
 from tests.sql.document_calls import DocumentCalls, Tenant, call, document_calls, tenant_transaction
 
@@ -27,7 +27,7 @@ create table trial.send_sms_attempt_succeeded (send_sms_attempt_id bigint primar
   tenant_id uuid not null, worker_payload jsonb, created_at timestamptz not null);
 create table trial.send_sms_attempt_failed (send_sms_attempt_id bigint primary key, tenant_id uuid not null,
   error_message text not null, retriable boolean not null, created_at timestamptz not null);
-grant select on all tables in schema trial to penstock_keeper;
+grant select on all tables in schema trial to penstock_all_tenants;
 create function trial.send_sms_supervisor(_payload jsonb) returns jsonb language sql security definer
   set search_path = pg_catalog, pg_temp as $$ select '{"status": "done"}'::jsonb $$;
 select internal.register_process('trial.send_sms', 'sms', '{"supervisor": "trial.send_sms_supervisor"}');
@@ -97,7 +97,7 @@ async def looks(database: Database) -> AsyncIterator[Looks]:
         yield Looks(calls, await calls.create_tenant("acme"), await calls.create_tenant("other"))
 
 
-async def test_a_list_tells_the_state_of_each_process_the_newest_first(database: Database) -> None:
+async def test_a_list_shows_the_state_of_each_process_newest_first(database: Database) -> None:
     async with looks(database) as here:
         failed, succeeded = await here.failed(), await here.succeeded()
         fresh, theirs = await here.start(), await here.start(here.other)
@@ -139,7 +139,7 @@ async def test_a_list_can_be_narrowed(database: Database) -> None:
         with pytest.raises(NotFound, match="no process 'nothing'") as error:
             await here.operator.list(process="nothing")
         assert SMS in error.value.remedy
-        with pytest.raises(InvalidArgument, match="'stuck' is no state"):
+        with pytest.raises(InvalidArgument, match="'stuck' is not a state"):
             await here.operator.list(state="stuck")  # type: ignore[arg-type]  # what a stranger may send
 
 
@@ -169,7 +169,7 @@ async def test_one_process_is_shown_with_its_attempts_and_its_next_check(databas
         assert f"penstock process list --process {SMS}" in error.value.remedy
 
 
-async def test_neither_a_list_nor_a_process_tells_what_a_message_says(database: Database) -> None:
+async def test_neither_a_list_nor_a_process_shows_the_text_of_a_message(database: Database) -> None:
     async with looks(database) as here:
         root = await here.failed()
         said = str(await here.operator.list()) + str(await here.operator.show(SMS, root))
@@ -214,7 +214,7 @@ async def test_only_a_failed_process_can_be_started_again(database: Database) ->
             await here.operator.restart(SMS, succeeded)
         with pytest.raises(InvalidMove, match=f"{SMS}/{fresh} is open") as error:
             await here.operator.restart(SMS, fresh)
-        assert error.value.remedy.startswith("It goes on by itself")
+        assert error.value.remedy.startswith("It continues automatically")
         with pytest.raises(NotFound):
             await here.operator.restart(SMS, 99)
         await here.operator.restart(SMS, failed)
@@ -234,7 +234,7 @@ async def test_a_process_of_an_account_that_is_stopped_does_not_start_again(data
         assert (await here.operator.show(SMS, root)).state == "failed"
 
 
-async def test_what_ails_processes_is_counted_with_an_example(database: Database) -> None:
+async def test_problems_of_processes_are_counted_with_an_example(database: Database) -> None:
     async with looks(database) as here:
         await here.failed()
         last = await here.failed()
@@ -247,14 +247,14 @@ async def test_what_ails_processes_is_counted_with_an_example(database: Database
             "update internal.open_root set task_id = 999999 where root_id = $1", lost
         )
         await here.calls.clock.advance(minutes=3)
-        assert set(await here.operator.ailing()) == {
-            AilingProcess("failed", SMS, 2, last),
-            AilingProcess("swept", SMS, 1, swept),
-            AilingProcess("unattended", SMS, 1, lost),
-            AilingProcess("open", SMS, 2, lost),
+        assert set(await here.operator.unhealthy()) == {
+            UnhealthyProcess("failed", SMS, 2, last),
+            UnhealthyProcess("swept", SMS, 1, swept),
+            UnhealthyProcess("unattended", SMS, 1, lost),
+            UnhealthyProcess("open", SMS, 2, lost),
         }
         await here.calls.clock.advance(days=2)
-        assert "failed" not in {each.finding for each in await here.operator.ailing()}
+        assert "failed" not in {each.finding for each in await here.operator.unhealthy()}
 
 
 async def test_a_process_added_later_is_seen_too_and_must_be_named_with_its_schema(
@@ -281,17 +281,21 @@ async def test_a_name_that_is_not_registered_reaches_no_query(database: Database
                 await function(name, 1)
 
 
-async def test_operators_alone_may_look_at_every_tenants_processes(database: Database) -> None:
+async def test_only_operators_can_see_processes_of_every_tenant(database: Database) -> None:
     async with looks(database) as here:
         root = await here.failed()
         await here.calls.admin.execute("set role penstock_reader")
-        listed = await here.calls.admin.fetch("select * from keeping.list_roots()")
-        shown = json.loads(await here.calls.admin.fetchval("select keeping.show_root($1, $2)", SMS, root))
+        listed = await here.calls.admin.fetch("select * from all_tenants.list_roots()")
+        shown = json.loads(await here.calls.admin.fetchval("select all_tenants.show_root($1, $2)", SMS, root))
         assert ([row["root_id"] for row in listed], shown["state"]) == ([root], "failed")
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await here.calls.admin.execute("select keeping.restart_root($1, $2)", SMS, root)
+            await here.calls.admin.execute("select all_tenants.restart_root($1, $2)", SMS, root)
         await here.calls.admin.execute("reset role")
-        for query in ("keeping.list_roots()", f"keeping.show_root('{SMS}', 1)", "keeping.ailing_roots()"):
+        for query in (
+            "all_tenants.list_roots()",
+            f"all_tenants.show_root('{SMS}', 1)",
+            "all_tenants.ailing_roots()",
+        ):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await here.calls.runtime.fetch(f"select * from {query}")
 

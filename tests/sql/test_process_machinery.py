@@ -1,4 +1,4 @@
-"""Roots and their supervisors: one look to come for each root, and none counts that was overtaken."""
+"""Roots and their supervisors: each root has one scheduled check, and outdated checks do nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.sql.two_sessions import until_it_waits
 MINUTE = timedelta(minutes=1)
 
 
-async def test_a_process_that_starts_has_a_root_and_a_supervisor_to_come(database: Database) -> None:
+async def test_a_process_that_starts_has_a_root_and_a_scheduled_supervisor(database: Database) -> None:
     async with processes(database) as of:
         root_id = await of.start()
         root = await of.open_root(root_id)
@@ -48,7 +48,7 @@ async def test_a_process_may_start_later(database: Database) -> None:
         assert await of.state(root["task_id"]) == "waiting"
 
 
-async def test_the_next_check_takes_the_place_of_the_one_that_waits(database: Database) -> None:
+async def test_the_next_check_replaces_the_scheduled_one(database: Database) -> None:
     async with processes(database) as of:
         at = of.calls.clock.now + timedelta(hours=1)
         root_id = await of.start(scheduled_at=at)
@@ -65,7 +65,7 @@ async def test_the_next_check_takes_the_place_of_the_one_that_waits(database: Da
         assert (await of.state(third["task_id"]), third["check_number"]) == ("ready", 3)
 
 
-async def test_only_what_waits_without_a_key_is_withdrawn(database: Database) -> None:
+async def test_only_a_waiting_task_without_a_key_can_be_withdrawn(database: Database) -> None:
     async with processes(database) as of:
         enqueue = "select queues.enqueue('db_function', '{}', _delay => $1, _unique_key => $2)"
         waiting = await of.calls.runtime.fetchval(enqueue, MINUTE, None)
@@ -79,7 +79,7 @@ async def test_only_what_waits_without_a_key_is_withdrawn(database: Database) ->
         assert [await of.state(task) for task in (waiting, keyed, ready)] == ["replaced", "waiting", "ready"]
 
 
-async def test_a_check_that_was_overtaken_decides_nothing(database: Database) -> None:
+async def test_an_outdated_check_decides_nothing(database: Database) -> None:
     async with processes(database) as of:
         root_id = await of.start()
         await of.machinery("next_check", PROCESS, root_id)
@@ -99,7 +99,7 @@ async def test_a_supervisor_called_by_hand_counts(database: Database) -> None:
         assert await of.outcome(root_id) == "waiting"
 
 
-async def test_a_wake_up_waits_for_a_run_under_way_and_comes_after_it(database: Database) -> None:
+async def test_a_wake_up_waits_for_a_run_in_progress_and_takes_effect_after_it(database: Database) -> None:
     async with processes(database) as of, database.connect("admin", name="waker") as waker:
         root_id = await of.start()
         async with tenant_transaction(of.calls.runtime, of.tenant) as running:
@@ -157,7 +157,7 @@ async def test_another_tenants_root_is_neither_woken_nor_ended_nor_restarted(dat
 @pytest.mark.parametrize(
     "function", ["start_process", "next_check", "end_process", "restart_process", "is_current_check"]
 )
-async def test_without_a_tenant_the_machinery_refuses(database: Database, function: str) -> None:
+async def test_without_a_tenant_internal_functions_refuse_to_run(database: Database, function: str) -> None:
     async with processes(database) as of:
         root_id = await of.start()
         if function == "restart_process":
@@ -220,4 +220,15 @@ async def test_an_attempt_whose_task_ended_silently_is_a_failure(database: Datab
         assert await of.calls.admin.fetchval(
             "select error_message from comms.send_sms_attempt_failed where send_sms_attempt_id = $1",
             attempt_id,
-        ) == "its task ended and nobody said how"  # fmt: skip
+        ) == "its task ended without an outcome"  # fmt: skip
+
+
+async def test_a_wait_grows_by_its_factor_and_never_beyond_the_longest(database: Database) -> None:
+    waits = "select internal.exponential('5 seconds', $1, '1 hour', n) from generate_series(0, 2000, 500) n"
+    async with database.connect("admin") as admin:
+        email = "select comms.send_email_backoff(n) from generate_series(1, 7) n"
+        seconds = [row[0].total_seconds() for row in await admin.fetch(email)]
+        assert seconds == [5, 20, 80, 320, 1280, 3600, 3600]
+        for factor in (1, 4, 1000):
+            longest = max(row[0] for row in await admin.fetch(waits, factor))
+            assert longest <= timedelta(hours=1)

@@ -1,4 +1,4 @@
-"""The sweep finds every root that is not over and has no supervisor to come, and leaves the others."""
+"""The sweep finds every open root without a scheduled supervisor, and leaves the others alone."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_it_sweeps_every_tenants_roots_and_leaves_the_transactions_tenant_
         roots = [(owner, (await lost_roots(owner, 1))[0]) for owner in (of, other)]
         await of.calls.clock.advance(minutes=2)
         async with tenant_transaction(of.calls.runtime, other.tenant) as session:
-            assert await session.fetchval("select keeping.sweep_processes()") == 2
+            assert await session.fetchval("select all_tenants.sweep_processes()") == 2
             kept = await session.fetchval("select current_setting('penstock.tenant_id')")
             assert kept == str(other.tenant.tenant_id)
         for owner, root_id in roots:
@@ -78,7 +78,7 @@ async def test_it_sweeps_every_tenants_roots_and_leaves_the_transactions_tenant_
             assert found == root["tenant_id"] == owner.tenant.tenant_id
 
 
-async def test_at_most_so_many_are_swept_at_once_the_oldest_first(database: Database) -> None:
+async def test_a_sweep_takes_a_limited_number_of_roots_the_oldest_first(database: Database) -> None:
     async with processes(database) as of:
         oldest = await lost_roots(of, 2)
         await of.calls.clock.advance(seconds=1)
@@ -101,7 +101,7 @@ async def test_roots_that_are_merely_late_hide_none_behind_them(database: Databa
         assert (await of.open_root(root_id))["swept"] == 1
 
 
-async def test_a_root_that_is_locked_is_left_for_the_next_time(database: Database) -> None:
+async def test_a_locked_root_is_left_for_the_next_sweep(database: Database) -> None:
     async with processes(database) as of:
         locked, free = await lost_roots(of, 2)
         await of.calls.clock.advance(minutes=2)
@@ -116,7 +116,9 @@ async def test_a_root_that_is_locked_is_left_for_the_next_time(database: Databas
         assert await of.sweep() == 1
 
 
-async def test_a_stopped_tenants_root_keeps_no_other_from_being_swept(database: Database) -> None:
+async def test_the_root_of_a_stopped_tenant_does_not_prevent_others_from_being_swept(
+    database: Database,
+) -> None:
     async with processes(database) as of:
         await lost_roots(of, 1)
         await of.calls.clock.advance(seconds=1)

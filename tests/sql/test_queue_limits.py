@@ -77,7 +77,7 @@ async def test_tasks_that_were_lost_or_failed_leave_room_again(database: Databas
         ("limit", "'queue', _rate_count => -1, _rate_period => '1 minute'"),
     ],
 )
-async def test_a_limit_that_makes_no_sense_is_refused(database: Database, field: str, arguments: str) -> None:
+async def test_an_invalid_limit_is_refused(database: Database, field: str, arguments: str) -> None:
     async with calls(database) as queue:
         with pytest.raises(asyncpg.PostgresError) as caught:
             await queue.operator.fetch(f"select queues.put_limits('default', {arguments})")
@@ -86,7 +86,9 @@ async def test_a_limit_that_makes_no_sense_is_refused(database: Database, field:
         assert await rows(queue.operator, "limits") == []
 
 
-async def test_ten_tasks_of_one_tenant_pass_a_hundred_thousand_of_another(database: Database) -> None:
+async def test_ten_tasks_of_one_tenant_do_not_wait_for_a_hundred_thousand_of_another(
+    database: Database,
+) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         await queue.runtime.execute(
@@ -113,7 +115,7 @@ async def test_fifty_tenants_share_each_claim(database: Database) -> None:
         assert shares == {tenant(number): 20 for number in range(50)}
 
 
-async def test_what_does_not_divide_evenly_is_no_tenants_for_ever(database: Database) -> None:
+async def test_the_remainder_of_a_claim_goes_to_a_different_tenant_each_time(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         for number in range(6):

@@ -24,12 +24,12 @@ async def test_a_replayed_task_runs_again_with_all_its_attempts(database: Databa
         other = await queue.die(worker)
         assert await replay(queue, task_ids=[task]) == [task]
         lease = await queue.claim_one(worker)
-        assert (lease["task_id"], lease["payload"], lease["attempt"]) == (task, '{"document_id": 1}', 0)
+        assert (lease["task_id"], lease["payload"], lease["failures"]) == (task, '{"document_id": 1}', 0)
         assert (await queue.fail(worker, lease))["outcome"] == "retry"
         assert await queue.state(other) == "dead"
 
 
-async def test_a_replayed_task_goes_before_new_ones(database: Database) -> None:
+async def test_a_replayed_task_runs_before_new_ones(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         task = await queue.die(worker)
@@ -72,7 +72,7 @@ async def test_a_filter_replays_what_its_preview_counted(database: Database) -> 
         assert await value(queue.operator, "count_dead") == 3
 
 
-async def test_two_operators_replaying_at_once_make_one_run_each_task(database: Database) -> None:
+async def test_two_operators_replaying_at_once_run_each_task_once(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         tasks = await queue.enqueue_many(50)

@@ -1,4 +1,4 @@
-"""History leaves by dropping partitions; what is unfinished stays, however old."""
+"""History is removed by dropping partitions; unfinished tasks stay, however old."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def maintain(queue: Calls) -> dict[str, int]:
 
 
 async def live(queue: Calls, days: int, each: Callable[[], Awaitable[object]] | None = None) -> None:
-    """So many days with a little work and the daily maintenance."""
+    """This many days with a little work and the daily maintenance."""
     worker = await queue.worker(lease_seconds=YEARS)
     for _ in range(days):
         await queue.clock.advance(days=1.01)

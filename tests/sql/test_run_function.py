@@ -96,7 +96,7 @@ async def test_a_malformed_name_is_refused(database: Database) -> None:
         for name in MALFORMED:
             refused = await refusal(calls.runtime, name)
             assert refused.field == "function_name", name
-            assert "is no name of a function" in str(refused), name
+            assert "is not a function name" in str(refused), name
             assert "schema.function" in refused.remedy, name
             assert len(str(refused)) < 500, name
 
@@ -124,7 +124,9 @@ async def test_a_name_that_is_not_registered_is_refused(database: Database) -> N
     ],
     ids=["dropped", "not granted", "renamed", "of another type"],
 )
-async def test_what_is_registered_but_cannot_be_called_is_refused(database: Database, change: str) -> None:
+async def test_a_registered_function_that_cannot_be_called_is_refused(
+    database: Database, change: str
+) -> None:
     async with acme(database) as (calls, tenant):
         await calls.admin.execute(change)
         async with tenant_transaction(calls.runtime, tenant):
@@ -222,7 +224,7 @@ NAMES = st.one_of(
 ).map(lambda name: name.replace("\0", ""))
 
 
-async def test_whatever_the_name_it_is_refused_and_nothing_is_written(database: Database) -> None:
+async def test_any_unregistered_name_is_refused_and_nothing_is_written(database: Database) -> None:
     async with acme(database) as (calls, tenant):
         known = await calls.admin.fetch("select function_name from internal.business_function")
         registered = {row["function_name"] for row in known}

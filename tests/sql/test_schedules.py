@@ -1,4 +1,4 @@
-"""Cron schedules: each tick is one task, whoever and however many fire it."""
+"""Cron schedules: each tick is one task, however many workers fire it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def schedule(queue: Calls) -> Record:
     return row
 
 
-async def test_ten_workers_firing_at_once_enqueue_one_task_a_tick(database: Database) -> None:
+async def test_ten_workers_firing_at_once_enqueue_one_task_per_tick(database: Database) -> None:
     async with calls(database) as queue, sessions(database, 10) as opened:
         await put(queue, payload={"n": 1}, priority=2)
         tasks = []
@@ -119,7 +119,7 @@ async def test_running_a_schedule_by_hand_leaves_its_ticks_alone(database: Datab
         assert (caught.value.sqlstate, caught.value.detail) == ("PS010", "schedule")
 
 
-async def test_a_dropped_schedule_fires_no_more(database: Database) -> None:
+async def test_a_dropped_schedule_no_longer_fires(database: Database) -> None:
     async with calls(database) as queue:
         await put(queue)
         assert await value(queue.operator, "drop_schedule", "hourly") is True
@@ -128,7 +128,7 @@ async def test_a_dropped_schedule_fires_no_more(database: Database) -> None:
         assert await rows(queue.runtime, "due_schedules") == []
 
 
-async def test_a_schedule_that_is_off_does_not_fire_and_on_again_it_does(database: Database) -> None:
+async def test_a_disabled_schedule_does_not_fire_until_it_is_enabled_again(database: Database) -> None:
     async with calls(database) as queue:
         await put(queue)
         await value(queue.operator, "set_schedule", "hourly", False)

@@ -1,4 +1,4 @@
-"""Documents nothing will run for any more are settled: failed with a reason, or sent through again."""
+"""Documents for which nothing will run any more fail with a reason, or are enqueued again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUEUE = "ingest-document"
 async def settle(calls: DocumentCalls, *, minutes: float = 2) -> int:
     """Let time pass and look after all documents, as the schedule does."""
     await calls.clock.advance(minutes=minutes)
-    (row,) = await call(calls.runtime, "keeping.settle_documents")
+    (row,) = await call(calls.runtime, "all_tenants.settle_documents")
     return int(row[0])
 
 
@@ -105,7 +105,7 @@ async def test_a_document_whose_task_lives_is_left_alone(database: Database, sta
         assert await calls.row(document) == before
 
 
-async def test_a_document_that_moved_just_now_is_left_alone(database: Database) -> None:
+async def test_a_document_that_changed_a_moment_ago_is_left_alone(database: Database) -> None:
     async with document_calls(database) as calls:
         acme = await calls.create_tenant("acme")
         document = await calls.document(acme)
@@ -114,7 +114,7 @@ async def test_a_document_that_moved_just_now_is_left_alone(database: Database) 
         assert await calls.status(document) == "pending"
 
 
-async def test_the_letter_of_an_earlier_life_does_not_fail_a_retried_document(database: Database) -> None:
+async def test_an_earlier_dead_letter_does_not_fail_a_retried_document(database: Database) -> None:
     async with document_calls(database) as calls:
         acme = await calls.create_tenant("acme")
         document = await calls.document(acme)
@@ -145,11 +145,11 @@ async def test_settling_leaves_the_transaction_as_it_found_it(database: Database
         await calls.clock.advance(minutes=2)
         async with calls.runtime.transaction():
             await calls.runtime.execute("select set_config('penstock.tenant_id', $1, true)", tenant)
-            assert await calls.runtime.fetchval("select keeping.settle_documents()") == 1
+            assert await calls.runtime.fetchval("select all_tenants.settle_documents()") == 1
             assert await calls.runtime.fetchval("select current_setting('penstock.tenant_id')") == tenant
 
 
-async def test_a_document_another_transaction_holds_is_not_waited_for(database: Database) -> None:
+async def test_a_document_locked_by_another_transaction_is_skipped(database: Database) -> None:
     async with document_calls(database) as calls, database.connect("admin", name="holder") as holder:
         acme = await calls.create_tenant("acme")
         held = await calls.document(acme, b"held")

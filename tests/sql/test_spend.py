@@ -26,7 +26,7 @@ async def spend(
     return wait
 
 
-async def test_a_burst_goes_at_once_and_then_one_a_step(database: Database) -> None:
+async def test_a_burst_is_allowed_at_once_and_then_one_call_per_step(database: Database) -> None:
     async with calls(database) as queue:
         assert [await spend(queue.runtime) for _ in range(10)] == [ZERO] * 10
         assert await spend(queue.runtime) == timedelta(seconds=1)
@@ -37,7 +37,7 @@ async def test_a_burst_goes_at_once_and_then_one_a_step(database: Database) -> N
 
 
 @pytest.mark.parametrize("spent", [0, 3, 9, 10])
-async def test_the_wait_it_tells_is_enough_and_not_too_long(database: Database, spent: int) -> None:
+async def test_the_reported_wait_is_long_enough_and_not_too_long(database: Database, spent: int) -> None:
     async with calls(database) as queue:
         if spent:
             assert await spend(queue.runtime, spent) == ZERO
@@ -57,7 +57,7 @@ async def test_keys_have_budgets_of_their_own(database: Database) -> None:
         assert await spend(queue.runtime, 1, key="a") > ZERO
 
 
-async def test_callers_at_once_spend_the_room_once(database: Database) -> None:
+async def test_simultaneous_callers_spend_the_budget_once(database: Database) -> None:
     async with calls(database):
 
         async def one() -> int:
@@ -73,7 +73,7 @@ async def test_callers_at_once_spend_the_room_once(database: Database) -> None:
     [(0, 60, 10, "amount"), (-1, 60, 10, "amount"), (11, 60, 10, "amount"), (7, 60, None, "amount"),
      (1, 0, 10, "budget"), (1, 60, 0, "budget")],
 )  # fmt: skip
-async def test_what_no_budget_can_hold_is_refused(
+async def test_a_request_larger_than_any_budget_is_refused(
     database: Database, amount: int, count: int, burst: int | None, field: str
 ) -> None:
     async with database.connect("runtime") as connection:

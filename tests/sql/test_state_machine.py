@@ -11,10 +11,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.plugins.database import Database
 from tests.sql.queue_machine import machine_of, opened
 
-LONG = 20 if os.environ.get("PENSTOCK_CHAOS_LONG") else 1
+LONG = bool(os.environ.get("PENSTOCK_CHAOS_LONG"))
 
 SETTINGS = settings(
-    max_examples=80 * LONG,
+    max_examples=1_600 if LONG else 40,
     stateful_step_count=40,
     derandomize=True,
     database=None,
@@ -25,7 +25,8 @@ SETTINGS = settings(
 )
 
 
-@pytest.mark.timeout(120 * LONG)
+@pytest.mark.chaos
+@pytest.mark.timeout(3_600 if LONG else 180)
 def test_any_sequence_of_calls_leaves_the_queue_as_its_model_says(database: Database) -> None:
     with opened(database.admin_url) as session:
         run_state_machine_as_test(machine_of(session), settings=SETTINGS)

@@ -1,4 +1,4 @@
-"""Stopping a tenant's lanes and erasing what the queue keeps of it: nothing comes in, nothing comes late."""
+"""Stopping a tenant's lanes and erasing what the queue keeps of it: nothing is added later."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ async def stop(queue: Calls, tenant: UUID, spared: str = SPARED) -> int:
 
 
 async def stopped(queue: Calls, tenant: UUID) -> None:
-    """Stop a tenant and wait until nothing of it is under way; other databases may delay that."""
+    """Stop a tenant and wait until nothing of it is in progress; other databases may delay that."""
     await stop(queue, tenant)
 
     async def nothing_left() -> bool:
         return await stop(queue, tenant) == 0
 
-    await eventually(nothing_left, what="nothing of the tenant is under way")
+    await eventually(nothing_left, what="nothing of the tenant is in progress")
 
 
 async def erase(queue: Calls, tenant: UUID) -> dict[str, int]:
@@ -50,7 +50,7 @@ async def kept_of(queue: Calls, tenant: UUID) -> dict[str, int]:
     return {table: count for table, count in counts.items() if count}
 
 
-async def test_a_stopped_tenant_takes_no_task_but_in_the_spared_queue(database: Database) -> None:
+async def test_a_stopped_tenant_accepts_tasks_only_in_the_exempt_queue(database: Database) -> None:
     async with calls(database) as queue:
         ours, theirs = uuid7(), uuid7()
         await stop(queue, ours)
@@ -73,7 +73,9 @@ async def test_a_stopped_tenant_takes_no_task_but_in_the_spared_queue(database: 
         assert await queue.claimed_ids(worker, queue=SPARED) == [spared]
 
 
-async def test_what_is_ready_waiting_or_parked_goes_and_other_tenants_rows_stay(database: Database) -> None:
+async def test_ready_waiting_and_parked_tasks_are_deleted_and_other_tenants_rows_stay(
+    database: Database,
+) -> None:
     async with calls(database) as queue:
         ours, theirs = uuid7(), uuid7()
         for tenant in (ours, theirs):
@@ -149,7 +151,7 @@ async def test_a_running_task_is_asked_to_stop_and_counted(database: Database) -
         assert await kept_of(queue, ours) == {"task": 3, "lease": 1, "attempt": 3, "error": 1}
 
 
-async def test_what_ends_badly_of_a_stopped_tenant_has_no_handler_run(database: Database) -> None:
+async def test_no_error_handler_runs_for_tasks_of_a_stopped_tenant(database: Database) -> None:
     async with calls(database) as queue:
         ours = uuid7()
         worker = await queue.worker("email")
@@ -194,7 +196,7 @@ async def test_a_producer_that_begins_before_the_stop_and_enqueues_after_it_is_r
         assert refused.value.sqlstate == "PS017"
 
 
-async def test_a_claim_under_way_is_waited_for_and_then_counted(database: Database) -> None:
+async def test_a_claim_in_progress_is_waited_for_and_then_counted(database: Database) -> None:
     async with calls(database) as queue, database.connect("runtime", name="claimer") as claimer:
         ours = uuid7()
         await queue.enqueue(tenant_id=ours)
@@ -232,7 +234,7 @@ async def test_history_is_not_erased_before_the_tenant_is_stopped_and_nothing_ru
         assert (await erase(queue, ours))["tasks"] == 1
 
 
-async def test_erasing_removes_all_of_a_tenant_but_the_spared_queue_and_nothing_of_another(
+async def test_erasing_removes_everything_of_a_tenant_except_the_exempt_queue_and_nothing_of_another(
     database: Database,
 ) -> None:
     async with calls(database) as queue:

@@ -52,7 +52,7 @@ async def drain(queue: Calls, worker: int) -> list[int]:
 
 
 @pytest.mark.parametrize(("state", "mode", "fate", "runs"), FATES)
-async def test_a_second_task_meets_the_holder(
+async def test_a_second_task_with_the_same_key_is_skipped_merged_or_replaces_the_first(
     database: Database, state: str, mode: str, fate: str, runs: list[str]
 ) -> None:
     async with calls(database) as queue:
@@ -73,7 +73,9 @@ async def test_a_second_task_meets_the_holder(
 
 
 @pytest.mark.parametrize("mode", ["skip", "coalesce", "replace"])
-async def test_two_delayed_tasks_meet_when_they_are_due(database: Database, mode: str) -> None:
+async def test_the_key_of_two_delayed_tasks_is_decided_when_they_are_due(
+    database: Database, mode: str
+) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         first = await queue.enqueue(unique_key="k", on_duplicate=mode, delay=timedelta(seconds=10))
@@ -87,7 +89,7 @@ async def test_two_delayed_tasks_meet_when_they_are_due(database: Database, mode
 
 @pytest.mark.parametrize("mode", ["skip", "coalesce", "replace"])
 @pytest.mark.parametrize("end", ["completed", "dead", "cancelled", "quarantined"])
-async def test_after_the_holder_ended_its_key_is_free(database: Database, end: str, mode: str) -> None:
+async def test_a_key_is_free_once_its_holder_has_ended(database: Database, end: str, mode: str) -> None:
     async with calls(database) as queue:
         await queue.put_type(max_losses=1)
         worker = await queue.worker()
@@ -125,7 +127,7 @@ async def test_many_wakeups_during_a_run_cause_exactly_one_more(database: Databa
         assert await queue.state(first) == "completed"
 
 
-async def test_a_producer_that_rolls_back_loses_nobody_elses_wakeup(database: Database) -> None:
+async def test_a_producer_that_rolls_back_does_not_lose_anothers_wake_up(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()
         _, lease = await holder_in(queue, worker, "running")
@@ -157,7 +159,7 @@ async def test_the_types_own_rule_decides_when_the_call_says_nothing(database: D
         assert await drain(queue, worker) == [newer]
 
 
-async def test_equal_keys_of_two_tenants_or_two_types_do_not_meet(database: Database) -> None:
+async def test_equal_keys_of_two_tenants_or_two_types_do_not_affect_each_other(database: Database) -> None:
     async with calls(database) as queue:
         await queue.put_type("other")
         worker = await queue.worker()
@@ -170,7 +172,7 @@ async def test_equal_keys_of_two_tenants_or_two_types_do_not_meet(database: Data
         assert {lease["task_id"] for lease in await queue.claim(worker, 10)} == tasks
 
 
-async def test_a_null_key_among_keys_is_no_key(database: Database) -> None:
+async def test_a_null_among_keys_means_no_key(database: Database) -> None:
     async with calls(database) as queue:
         tasks = await queue.enqueue_many(3, unique_keys=[None, "k", None])
         assert sorted(await queue.claimed_ids(await queue.worker())) == tasks

@@ -1,4 +1,4 @@
-"""A stocked queue and every state-changing call as an action on it, for sessions that run into each other."""
+"""A filled queue and every state-changing call as an action on it, for sessions that collide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REFUSALS = {"PS006", "PS007", "PS008", "PS009"}
 
 # For each round: a silent worker with three leases (a plain task, one with a unique key and a follower parked
 # behind it, one with a limit key and another parked behind that), two ready tasks, a delayed one, a dead one,
-# one dequeued by the seed's call, a schedule, and a worker that was lost days ago. The leases lie in the heap
+# one dequeued by a simple worker, a schedule, and a worker that was lost days ago. The leases lie in the heap
 # against the order of their ids.
 STOCK = """
 create function public.stock(_rounds integer) returns jsonb language plpgsql as $$

@@ -45,7 +45,7 @@ def paragraphs(parts: Sequence[Sequence[str]]) -> list[Piece]:
 
 
 def under_headings(pieces: Sequence[Piece], each: int) -> list[Piece]:
-    """A heading before every so many pieces."""
+    """A heading before every few pieces."""
     found: list[Piece] = []
     for at, piece in enumerate(pieces):
         if at % each == 0:

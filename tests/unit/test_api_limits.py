@@ -1,4 +1,4 @@
-"""The rate limit counts evenly, and JSON that cannot be stored is told apart from JSON that can."""
+"""The rate limit counts evenly, and JSON that cannot be stored is refused."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_lowered_limit_keeps_what_was_used_and_never_more_than_its_burst() -> 
     assert limit.take("a", 6_000).retry_after == 0, "raised again"
 
 
-def test_one_tenant_does_not_spend_anothers_allowance() -> None:
+def test_one_tenant_does_not_use_up_anothers_rate() -> None:
     limit = RateLimit(Clock())
     while not limit.take("a", 60).retry_after:
         pass
@@ -128,5 +128,5 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_what_can_be_stored_passes_as_it_is(value: object) -> None:
+def test_storable_values_pass_unchanged(value: object) -> None:
     assert storable(value) is value

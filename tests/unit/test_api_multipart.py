@@ -80,7 +80,7 @@ async def test_the_digest_does_not_depend_on_the_boundary_or_the_pieces() -> Non
     ],
     ids=["no file", "two files", "empty file", "other name", "field twice", "not utf-8", "many fields"],
 )
-async def test_a_form_that_makes_no_sense_is_refused_by_name(body: bytes, at_fault: str) -> None:
+async def test_an_invalid_form_is_refused_with_the_name_of_the_field(body: bytes, at_fault: str) -> None:
     with pytest.raises(InvalidArgument) as refused:
         await read(body)
     assert refused.value.field == at_fault
@@ -98,7 +98,7 @@ async def test_a_form_that_makes_no_sense_is_refused_by_name(body: bytes, at_fau
         b"--XX\r\n" + b"X: " + b"y" * 10_000 + b"\r\n\r\nx\r\n--XX--\r\n",
     ],
 )
-async def test_a_cut_or_broken_form_never_ends_as_a_whole_one(body: bytes) -> None:
+async def test_a_truncated_or_broken_form_is_never_accepted_as_complete(body: bytes) -> None:
     with pytest.raises(HttpRefused) as refused:
         await read(body)
     assert (refused.value.kind, refused.value.field) == ("bad-request", "body")
@@ -120,7 +120,7 @@ async def test_fields_may_not_grow_without_end() -> None:
         ("multipart/form-data; boundary=ä", "bad-request"),
     ],
 )
-def test_a_body_that_is_no_form_is_refused_before_it_is_read(kind: str, problem: str) -> None:
+def test_a_body_that_is_not_a_form_is_refused_before_it_is_read(kind: str, problem: str) -> None:
     with pytest.raises(HttpRefused) as refused:
         UploadForm(kind, pieces(b"", 1))
     assert (refused.value.kind, refused.value.field) == (problem, "Content-Type")

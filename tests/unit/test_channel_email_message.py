@@ -1,4 +1,4 @@
-"""A mail is made of what a before handler answers, or refused for good."""
+"""An email is composed from what a before handler returns, or refused for good."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.channels.channel import ProviderFailed, read_request
-from penstock.channels.email_message import EmailRequest, Mail, compose
+from penstock.processes.channels.channel import ProviderFailed, read_request
+from penstock.processes.channels.email_message import EmailRequest, OutgoingMail, compose
 
 LINE = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=120)
 BODY = st.lists(LINE, max_size=3).map("\n".join)
 
 
-def composed(**changes: Any) -> Mail:
+def composed(**changes: Any) -> OutgoingMail:
     wanted = {
         "to_addresses": ["anna@example.org"],
         "subject": "s",
@@ -30,7 +30,7 @@ def composed(**changes: Any) -> Mail:
     return compose(read_request("email", EmailRequest, wanted), "mill@example.org")
 
 
-def parsed(mail: Mail) -> EmailMessage:
+def parsed(mail: OutgoingMail) -> EmailMessage:
     message = email.message_from_bytes(mail.content, policy=default)
     assert isinstance(message, EmailMessage)
     return message
@@ -80,8 +80,8 @@ def test_a_line_break_in_a_header_is_refused_for_good(field: str, value: Any, en
         "anna@" + "ü" * 80 + ".example",
     ],
 )
-def test_what_is_no_address_is_refused_for_good(address: str) -> None:
-    with pytest.raises(ProviderFailed, match="is no address") as caught:
+def test_an_invalid_address_fails_for_good(address: str) -> None:
+    with pytest.raises(ProviderFailed, match="is not an address") as caught:
         composed(to_addresses=[address])
     assert not caught.value.retriable
 
@@ -90,7 +90,7 @@ def test_what_is_no_address_is_refused_for_good(address: str) -> None:
     ("changes", "says"),
     [
         ({"to_addresses": []}, "no recipient"),
-        ({"body_text": None}, "neither a text nor HTML"),
+        ({"body_text": None}, "neither text nor HTML"),
         ({"subject": None}, "subject"),
         ({"to_addresses": "anna@example.org"}, "to_addresses"),
         ({"message_id": 5}, "message_id"),
@@ -98,13 +98,13 @@ def test_what_is_no_address_is_refused_for_good(address: str) -> None:
         ({"attachments": [{"filename": "a"}]}, "content_base64"),
     ],
 )
-def test_a_request_that_does_not_fit_is_refused_for_good(changes: dict[str, Any], says: str) -> None:
+def test_an_invalid_request_fails_for_good(changes: dict[str, Any], says: str) -> None:
     with pytest.raises(ProviderFailed, match=says) as caught:
         composed(**changes)
     assert not caught.value.retriable
 
 
-def test_those_who_get_it_blind_are_not_told_of_each_other() -> None:
+def test_blind_copy_recipients_do_not_see_each_other() -> None:
     mail = composed(to_addresses=[], bcc_addresses=["a@example.org", "b@example.org"])
     assert mail.recipients == ("a@example.org", "b@example.org")
     assert parsed(mail)["To"].addresses == ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.channels import Envelope, MalformedEnvelope, read_envelope
+from penstock.processes.envelope import Envelope, MalformedEnvelope, read_envelope
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -79,7 +79,7 @@ def test_both_shapes_are_read(answer: dict[str, Any], envelope: Envelope) -> Non
     ],
     ids=json.dumps,
 )
-def test_what_is_none_is_told_by_the_field_at_fault(answer: object, field: str, says: str) -> None:
+def test_a_malformed_envelope_is_reported_with_its_field(answer: object, field: str, says: str) -> None:
     with pytest.raises(MalformedEnvelope, match=says) as caught:
         read_envelope(answer)
     assert caught.value.field == field

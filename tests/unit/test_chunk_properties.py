@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from penstock.embed.tokens import counter, wordllama_folder
 from penstock.model.document import Chunk, Parsed
-from penstock.pipeline.chunk import ChunkPlan, Strategy, chunk
-from penstock.pipeline.chunk.tokens import counter, wordllama_folder
+from penstock.model.pipeline_options import Strategy
+from penstock.pipeline.chunk import ChunkPlan, chunk
 from tests.unit import documents
 
 LLAMA = Tokenizer.from_file(str(wordllama_folder() / "tokenizers" / "l2_supercat_tokenizer_config.json"))
@@ -37,8 +38,24 @@ WORDS = st.lists(
     min_size=1,
     max_size=120,
 ).map(" ".join)
+CLOSE = st.lists(
+    st.sampled_from(
+        ["<s>", "</s>", "<unk>", "a", "😀", " ", "\n", "\t", "\u3000", "word", "<", "x" * 40, "𒐫", "7"]
+    ),
+    min_size=1,
+    max_size=60,
+).map("".join)
+"""Marks, white space and characters that take many tokens, with nothing between them."""
+DIGITS = st.text("0123456789 \n-:.Tz<s>/é", max_size=80)
 KINDS = st.sampled_from(["heading", "paragraph", "list", "table", "code"])
 PIECES = st.lists(st.tuples(KINDS, st.one_of(ANYTHING, WORDS)), max_size=14)
+CLOSE_PIECES = st.lists(st.tuples(KINDS, CLOSE), min_size=1, max_size=5)
+SMALL_PLANS = st.builds(
+    lambda strategy, size, share: ChunkPlan(strategy, size, int(size * share)),
+    st.sampled_from(["structure", "paragraph", "sentence", "fixed"]),
+    st.integers(16, 32),
+    st.floats(0, 0.5),
+)
 STRATEGIES = st.sampled_from(["structure", "paragraph", "sentence", "fixed"])
 PLANS = st.builds(
     lambda strategy, size, share: ChunkPlan(strategy, size, int(size * share)),
@@ -84,6 +101,25 @@ def test_no_chunk_is_over_the_limit_by_its_tokeniser(
 
 
 @relaxed
+@given(pieces=CLOSE_PIECES, plan=SMALL_PLANS, between=st.sampled_from(["\n\n", "\n", " "]))
+@example(
+    pieces=[("heading", "\t  a\ta\t\t \ta \ta\t\t\t\t\t\t\taa")],
+    plan=ChunkPlan("paragraph", 17, 2),
+    between="\n",
+)
+@example(pieces=[("table", "a" + "\u3000" * 9 + "a")], plan=ChunkPlan("sentence", 16, 0), between="\n")
+def test_any_text_fits_into_the_smallest_chunks(
+    pieces: list[documents.Piece], plan: ChunkPlan, between: str
+) -> None:
+    document = documents.parsed(pieces, between=between)
+    chunks = chunk(document, plan)
+    covered(chunks, document)
+    for found in chunks:
+        tokens = len(LLAMA.encode(found.embedder_input, add_special_tokens=False))
+        assert found.token_count == tokens <= plan.max_tokens
+
+
+@relaxed
 @given(pieces=PIECES, plan=PLANS)
 def test_pages_and_headings_are_those_of_the_text(pieces: list[documents.Piece], plan: ChunkPlan) -> None:
     document = documents.parsed(pieces, a_page=2)
@@ -98,7 +134,7 @@ def test_pages_and_headings_are_those_of_the_text(pieces: list[documents.Piece],
 
 
 @relaxed
-@given(text=st.one_of(ANYTHING, WORDS))
+@given(text=st.one_of(ANYTHING, WORDS, CLOSE, DIGITS))
 def test_adding_up_words_counts_what_the_tokeniser_counts(text: str) -> None:
     assert counter("llama").count(text) == len(LLAMA.encode(text, add_special_tokens=False))
 

@@ -1,4 +1,4 @@
-"""How chunks follow headings, tables, sentences and pages, and what a plan takes."""
+"""How chunks follow headings, tables, sentences and pages, and what a plan accepts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import pytest
 
+from penstock.embed.tokens import count
 from penstock.errors import InvalidArgument
 from penstock.model.document import Block, Parsed
 from penstock.pipeline.chunk import CHUNKER_VERSION, ChunkPlan, chunk, plan_for
-from penstock.pipeline.chunk.tokens import count
 from tests.unit import documents
 
 
@@ -21,7 +21,7 @@ def test_an_embedder_that_takes_512_tokens_gets_512_with_50_overlap() -> None:
     assert ChunkPlan.version == CHUNKER_VERSION
 
 
-def test_a_smaller_embedder_gets_what_it_takes() -> None:
+def test_an_embedder_with_a_smaller_limit_gets_smaller_chunks() -> None:
     plan = plan_for(254, tokenizer="minilm")
     assert (plan.max_tokens, plan.overlap, plan.tokenizer) == (231, 40, "minilm")
 
@@ -30,7 +30,7 @@ def test_a_smaller_embedder_gets_what_it_takes() -> None:
     ("size", "overlap", "field"),
     [(600, None, "chunk_size"), (8, 0, "chunk_size"), (100, 60, "chunk_overlap")],
 )
-def test_a_plan_that_does_not_fit_is_refused_by_field(size: int, overlap: int | None, field: str) -> None:
+def test_an_invalid_chunk_plan_is_refused_with_its_field(size: int, overlap: int | None, field: str) -> None:
     with pytest.raises(InvalidArgument) as refused:
         plan_for(512, size=size, overlap=overlap)
     assert refused.value.field == field
@@ -48,7 +48,7 @@ def test_the_function_and_its_arguments_travel_to_a_child() -> None:
     assert [found.text for found in sent[0](*sent[1:])] == ["Water."]
 
 
-def test_a_chunk_knows_the_headings_over_it() -> None:
+def test_a_chunk_has_the_path_of_its_headings() -> None:
     text = "# Mill\n\n## Wheel\n\nIt turns.\n\n## Stone\n\nIt grinds.\n"
     spots = [("heading", "# Mill", 1), ("heading", "## Wheel", 2), ("paragraph", "It turns.", 0)]
     spots += [("heading", "## Stone", 2), ("paragraph", "It grinds.", 0)]
@@ -82,7 +82,7 @@ def test_rows_of_a_table_keep_its_header_in_their_path() -> None:
     assert all(piece.text.startswith("| ") and piece.text.endswith("|") for piece in found[1:])
 
 
-def test_a_chunk_repeats_the_last_sentences_of_the_one_before() -> None:
+def test_a_chunk_repeats_the_last_sentences_of_the_previous_one() -> None:
     chance = random.Random(2)
     found = chunk(
         documents.parsed(documents.paragraphs(documents.prose(chance, 400))),
@@ -112,7 +112,7 @@ def test_headings_longer_than_a_third_of_a_chunk_are_shortened() -> None:
     assert found[-1].heading_path
 
 
-def test_a_word_without_end_is_cut_by_characters() -> None:
+def test_an_overlong_word_is_cut_by_characters() -> None:
     word = "".join(random.Random(4).choices("abcdefghij0123456789", k=20_000))
     found = chunk(documents.parsed([("paragraph", word)]), ChunkPlan(max_tokens=64, overlap=0))
     assert "".join(piece.text for piece in found) == word

@@ -15,12 +15,14 @@ import numpy.typing as npt
 import psutil
 import pytest
 
+from penstock.embed.local.embedder import LocalEmbedder, wordllama
+from penstock.embed.local.priority_lock import PriorityLock
+from penstock.embed.tokens import count
 from penstock.errors import EmbedderRefused
 from penstock.model.embedder import Embedded, Embedder
-from penstock.pipeline.chunk.tokens import count
-from penstock.pipeline.embed.local import LocalEmbedder, wordllama
-from penstock.pipeline.embed.turns import Turns
 from tests.plugins.workers import eventually
+
+pytestmark = pytest.mark.fresh_children
 
 TEXTS = ["The cat sat on the mat.", "A kitten lies on a rug.", "Income tax is due in April."]
 
@@ -103,7 +105,7 @@ async def test_close_ends_the_child() -> None:
 async def test_the_child_dies_with_its_parent() -> None:
     program = (
         "import asyncio, os\n"
-        "from penstock.pipeline.embed.local import wordllama\n"
+        "from penstock.embed.local.embedder import wordllama\n"
         "async def main():\n"
         "    embedder = wordllama()\n"
         "    await embedder.embed(['one'])\n"
@@ -133,30 +135,30 @@ async def test_a_cancelled_call_leaves_no_answer_to_the_next() -> None:
                 await wrong
 
 
-async def test_a_search_goes_before_documents_that_wait() -> None:
-    turns = Turns()
+async def test_a_search_is_embedded_before_waiting_documents() -> None:
+    lock = PriorityLock()
     order: list[str] = []
 
     async def take(name: str, rank: int) -> None:
-        async with turns.turn(rank):
+        async with lock.hold(rank):
             order.append(name)
             await asyncio.sleep(0)
 
-    async with asyncio.TaskGroup() as group, turns.turn(1):
+    async with asyncio.TaskGroup() as group, lock.hold(1):
         for name, rank in (("document 0", 1), ("document 1", 1), ("search", 0), ("document 2", 1)):
             group.create_task(take(name, rank))
             await asyncio.sleep(0)
     assert order == ["search", "document 0", "document 1", "document 2"]
 
 
-async def test_a_turn_given_to_someone_who_left_is_passed_on() -> None:
-    turns = Turns()
+async def test_a_slot_given_to_a_cancelled_caller_is_passed_on() -> None:
+    lock = PriorityLock()
 
     async def take() -> None:
-        async with turns.turn(1):
+        async with lock.hold(1):
             pass
 
-    async with turns.turn(1):
+    async with lock.hold(1):
         leaves, stays = asyncio.create_task(take()), asyncio.create_task(take())
         await asyncio.sleep(0)
     leaves.cancel()  # it was just handed the turn

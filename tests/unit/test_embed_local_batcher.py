@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from penstock.embed.batcher import Batcher
 from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused, PenstockError
 from penstock.model.embedder import Embedded, Purpose, Vector
-from penstock.pipeline.embed.batcher import Batcher
 from tests.plugins.workers import eventually
 
 
@@ -59,7 +59,7 @@ async def test_callers_share_full_batches_and_get_their_own_vectors_in_order() -
     assert sum(part.tokens for part in found) == 700
 
 
-async def test_a_document_of_thousands_of_chunks_does_not_hold_up_a_small_one() -> None:
+async def test_a_document_with_thousands_of_chunks_does_not_delay_a_small_one() -> None:
     embedder = Scripted(batch_size=8, gate=asyncio.Event())
     batcher = Batcher(embedder, concurrency=1)
     large = asyncio.create_task(batcher.embed(texts("large", 5_000)))
@@ -73,7 +73,7 @@ async def test_a_document_of_thousands_of_chunks_does_not_hold_up_a_small_one() 
     assert own(await large) == texts("large", 5_000)
 
 
-async def test_a_search_goes_before_all_documents() -> None:
+async def test_a_search_is_embedded_before_all_documents() -> None:
     embedder = Scripted(batch_size=4, gate=asyncio.Event())
     batcher = Batcher(embedder, concurrency=1)
     document = asyncio.create_task(batcher.embed(texts("document", 40)))
@@ -109,7 +109,7 @@ async def test_a_busy_embedder_gets_the_same_batch_again() -> None:
     assert embedder.calls == [[*texts("a", 2), *texts("b", 2)]] * 3
 
 
-async def test_callers_hear_of_an_embedder_that_stays_busy() -> None:
+async def test_callers_get_an_error_when_an_embedder_stays_busy() -> None:
     embedder = Scripted(is_remote=True, raises=lambda _: EmbedderBusy("scripted", "429", 60))
     with pytest.raises(EmbedderBusy):
         await Batcher(embedder, patience=5).embed(["a"])
@@ -137,7 +137,7 @@ async def test_a_broken_service_fails_the_callers_of_its_batch_without_more_call
     assert len(embedder.calls) == 1
 
 
-async def test_a_cancelled_caller_takes_its_waiting_texts_along() -> None:
+async def test_the_waiting_texts_of_a_cancelled_caller_are_dropped() -> None:
     embedder = Scripted(batch_size=4, gate=asyncio.Event())
     batcher = Batcher(embedder, concurrency=1)
     leaves = asyncio.create_task(batcher.embed(texts("leaves", 100)))
@@ -153,7 +153,7 @@ async def test_a_cancelled_caller_takes_its_waiting_texts_along() -> None:
         await leaves
 
 
-async def test_a_wrong_number_of_vectors_is_an_error_not_a_shift() -> None:
+async def test_a_wrong_number_of_vectors_is_an_error() -> None:
     class Short(Scripted):
         async def embed(self, texts: Sequence[str], purpose: Purpose = "document") -> Embedded:
             return Embedded((Vector(b"x"),), 1)
@@ -162,7 +162,7 @@ async def test_a_wrong_number_of_vectors_is_an_error_not_a_shift() -> None:
         await Batcher(Short()).embed(texts("a", 3))
 
 
-async def test_close_tells_who_waits_and_closes_the_embedder() -> None:
+async def test_close_fails_waiting_callers_and_closes_the_embedder() -> None:
     embedder = Scripted(gate=asyncio.Event())
     batcher = Batcher(embedder)
     waiting = asyncio.create_task(batcher.embed(texts("a", 50)))
@@ -175,7 +175,7 @@ async def test_close_tells_who_waits_and_closes_the_embedder() -> None:
     assert embedder.closed
 
 
-async def test_no_texts_are_no_call() -> None:
+async def test_an_empty_list_of_texts_makes_no_call() -> None:
     embedder = Scripted()
     assert await Batcher(embedder).embed([]) == Embedded((), 0)
     assert not embedder.calls

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from penstock.embed.models_dir import models_dir
+from penstock.embed.registry import known_models, make_embedder
 from penstock.errors import EmbedderRefused, InvalidArgument
-from penstock.pipeline.embed.models_dir import models_dir
-from penstock.pipeline.embed.registry import known_models, make_embedder
 from penstock.settings import Settings
 
 

@@ -11,7 +11,7 @@ from penstock import errors
 
 
 def test_every_refusal_has_its_own_sqlstate_and_a_remedy() -> None:
-    assert sorted(errors.REFUSALS) == [f"PS{number:03}" for number in range(1, 22)]
+    assert sorted(errors.REFUSALS) == [f"PS{number:03}" for number in range(1, 23)]
     assert all(refusal.default_remedy for refusal in errors.REFUSALS.values())
 
 
@@ -33,6 +33,8 @@ def test_a_refusal_from_sql_keeps_message_field_and_remedy(refusal: type[errors.
         errors.LeaseLost("Lease 7 is closed", "_lease_id"),
         errors.DatabaseNewer(9, 3),
         errors.MigrationChanged("migrations/0002_queue.sql"),
+        errors.SchemaReplaced(),
+        errors.SchemaReplaced("all.dump"),
         errors.NotMigrated(None, 3),
         errors.NotMigrated(2, 3),
         errors.UnsafeRole("postgres", "is a superuser"),

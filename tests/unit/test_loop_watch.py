@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from penstock.cli.answering import watch
+from penstock.cli.run.answering import watch
 from penstock.worker.loop_watch import LoopWatch
 
 

@@ -74,16 +74,16 @@ BMP = b"BM" + struct.pack("<IHHI", 70, 0, 0, 54) + struct.pack("<I", 40) + bytes
         (b"", media.EMPTY),
     ],
 )
-def test_content_alone_tells_the_kind(head: bytes, kind: str) -> None:
+def test_content_alone_decides_the_type(head: bytes, kind: str) -> None:
     assert media.sniff(head) == kind
 
 
-def test_a_file_that_holds_a_pdf_is_not_one() -> None:
+def test_a_file_that_contains_a_pdf_is_not_a_pdf() -> None:
     assert media.sniff(_ole("__substg1.0_0037001F")[:512] + b"\n%PDF-1.4", filename="a.msg") == media.MSG
     assert media.sniff(b"About the mark %PDF-1.4 of files.") == media.TEXT
 
 
-def test_a_stray_nul_is_borne_where_text_was_promised() -> None:
+def test_a_stray_nul_is_tolerated_where_text_was_declared() -> None:
     log = b"a line of a log\n" * 40 + b"\0"
     assert media.sniff(log) == media.UNKNOWN
     assert media.sniff(log, filename="server.log") == media.TEXT
@@ -106,7 +106,7 @@ def test_content_wins_over_name_and_declaration() -> None:
         (None, "application/octet-stream", media.TEXT),
     ],
 )
-def test_hints_settle_only_what_text_leaves_open(
+def test_hints_decide_only_what_the_text_leaves_open(
     filename: str | None, declared: str | None, kind: str
 ) -> None:
     assert media.sniff(b"just words, nothing more", filename=filename, declared=declared) == kind
@@ -118,7 +118,7 @@ def test_a_mail_with_one_known_header_is_a_mail_when_the_name_says_so() -> None:
     assert media.sniff(head, filename="x.eml") == media.EML
 
 
-def test_an_office_file_whose_telling_entry_lies_behind_the_head_is_taken_at_its_word() -> None:
+def test_an_office_file_whose_type_is_not_visible_in_its_head_is_trusted_by_its_name() -> None:
     packed = zlib.compress(b"y" * 10)
     head = (
         b"PK\x03\x04"

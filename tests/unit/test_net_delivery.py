@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.net import (
-    AddressRefused,
-    DeliveryFailed,
-    DeliveryResult,
-    deliver,
-    generate_secret,
-    open_client,
-    retry_after,
-    verify,
-)
+from penstock.net import AddressRefused, DeliveryFailed, open_client, retry_after
 from penstock.simulators import Fault, WebhookReceiver, busy, serving
+from penstock.webhooks.delivery import DeliveryResult, deliver
+from penstock.webhooks.signature import generate_secret, verify
 
 if TYPE_CHECKING:
     import httpx2
@@ -94,7 +87,7 @@ async def test_a_busy_receiver_is_tried_again_when_it_says() -> None:
         assert failed.value.retry_after == 17.0
 
 
-async def test_silence_and_absence_are_tried_again() -> None:
+async def test_a_silent_or_unreachable_receiver_is_retried() -> None:
     async with receiving(total_seconds=0.3) as (receiver, url, client):
         receiver.faults.add(Fault("slow"))
         with pytest.raises(DeliveryFailed, match="ReadTimeout"):
@@ -104,7 +97,7 @@ async def test_silence_and_absence_are_tried_again() -> None:
             await deliver(client, url, generate_secret(), "m", PAYLOAD)
 
 
-async def test_an_answer_without_end_does_not_hold_up_a_delivery() -> None:
+async def test_an_endless_answer_does_not_block_a_delivery() -> None:
     async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 999999999\r\n\r\nxx")

@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from penstock.net import AddressRefused, AnswerRefused, check_url, open_client
+from penstock.net import AddressRefused, ResponseRefused, check_url, open_client
 from penstock.net.addresses import refusal
 from penstock.simulators import serving
 
@@ -97,18 +97,18 @@ async def test_a_second_address_is_tried_when_the_first_does_not_answer() -> Non
 
 async def test_a_long_answer_is_not_read_to_its_end() -> None:
     async with running() as address, open_client(allow_private=True, max_answer_bytes=50_000) as client:
-        with pytest.raises(AnswerRefused, match="50000 bytes"):
+        with pytest.raises(ResponseRefused, match="50000 bytes"):
             await client.get(f"{address}/long")
         assert (await client.get(f"{address}/host")).status_code == 200
 
 
-async def test_a_compressed_answer_nobody_asked_for_is_not_unpacked() -> None:
+async def test_a_compressed_answer_that_was_not_requested_is_not_unpacked() -> None:
     async with running() as address, open_client(allow_private=True) as client:
-        with pytest.raises(AnswerRefused, match="compressed"):
+        with pytest.raises(ResponseRefused, match="compressed"):
             await client.get(f"{address}/bomb")
 
 
-async def test_an_answer_that_drips_ends_with_the_time_of_the_whole_request() -> None:
+async def test_a_slowly_dripping_answer_ends_with_the_time_limit_of_the_request() -> None:
     async with running() as address, open_client(allow_private=True, total_seconds=0.3) as client:
         began = asyncio.get_running_loop().time()
         with pytest.raises(httpx2.ReadTimeout):
@@ -146,7 +146,7 @@ def test_a_public_address_may_be_configured(url: str) -> None:
         ("hooks.example", "scheme"),
         ("https://user@hooks.example/", "user name"),
         ("http://[::1]/", "loopback"),
-        ("http://0177.0.0.1/", "no URL"),
+        ("http://0177.0.0.1/", "not a valid URL"),
         ("https://", "host"),
     ],
 )

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from standardwebhooks import Webhook
 from starlette.datastructures import Headers
 
-from penstock.net import SignatureInvalid, WebhookSecretInvalid, generate_secret, sign, verify
+from penstock.net import SignatureInvalid, WebhookSecretInvalid
+from penstock.webhooks.signature import generate_secret, sign, verify
 
 SECRET = "whsec_" + base64.b64encode(b"k" * 32).decode()
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -25,13 +26,13 @@ def headers(**changes: str | None) -> dict[str, str]:
     return {name: value for name, value in signed.items() if value is not None}
 
 
-def test_what_was_signed_is_verified_with_its_id_and_time() -> None:
+def test_a_signature_is_verified_with_its_id_and_time() -> None:
     message = verify([SECRET], headers(), BODY, NOW)
     assert (message.message_id, message.timestamp) == ("msg_1", NOW)
     assert len(message.replay_key) == 32
 
 
-def test_the_standards_own_library_takes_our_signature_and_we_take_its() -> None:
+def test_the_standard_webhooks_library_accepts_our_signature_and_we_accept_its() -> None:
     now = datetime.now(UTC)
     theirs = Webhook(SECRET)
     assert theirs.verify(BODY, sign(SECRET, "msg_1", now, BODY)) == json.loads(BODY)
@@ -108,7 +109,7 @@ def test_more_than_five_minutes_are_not(seconds: int, reason: str) -> None:
         verify([SECRET], headers(), BODY, NOW + timedelta(seconds=seconds))
 
 
-def test_a_header_that_is_there_twice_is_refused() -> None:
+def test_a_repeated_header_is_refused() -> None:
     pairs = [*headers().items(), ("Webhook-Id", "msg_2")]
     raw = [(name.lower().encode(), value.encode()) for name, value in pairs]
     with pytest.raises(SignatureInvalid, match="twice"):
@@ -150,7 +151,7 @@ def test_the_replay_key_is_the_same_for_the_same_signed_message_alone() -> None:
         assert changed.replay_key != first
 
 
-def test_a_body_cannot_pass_for_the_end_of_an_id() -> None:
+def test_a_body_cannot_be_mistaken_for_the_end_of_an_id() -> None:
     body = f"{int(NOW.timestamp())}.rest".encode()
     signed = sign(SECRET, "msg_1", NOW, body)
     shifted = {**signed, "webhook-id": f"msg_1.{signed['webhook-timestamp']}"}
@@ -167,7 +168,7 @@ def test_generated_secrets_are_32_random_bytes() -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", "whsec_!!!", "whsec_" + "A" * 200])
-def test_a_secret_that_is_none_is_refused_without_showing_it(secret: str) -> None:
+def test_an_invalid_secret_is_refused_without_showing_it(secret: str) -> None:
     with pytest.raises(WebhookSecretInvalid) as refused:
         sign(secret, "msg_1", NOW, BODY)
     assert "whsec_and" not in str(refused.value)

@@ -90,7 +90,7 @@ class BrokenMetrics(Metrics):
         raise RuntimeError("no")
 
 
-def test_a_broken_scrape_is_an_error_and_the_server_goes_on() -> None:
+def test_a_failed_scrape_is_an_error_and_the_server_keeps_running() -> None:
     server = MetricsServer(BrokenMetrics(), 0)
 
     async def talk() -> None:
@@ -112,7 +112,7 @@ def test_a_header_without_end_is_refused() -> None:
     serve(server, talk)
 
 
-def test_a_client_that_says_nothing_is_dropped() -> None:
+def test_a_client_that_sends_nothing_is_disconnected() -> None:
     server = MetricsServer(Metrics(), 0, patience=0.05)
 
     async def talk() -> None:
@@ -124,7 +124,7 @@ def test_a_client_that_says_nothing_is_dropped() -> None:
     serve(server, talk)
 
 
-def test_too_many_clients_are_turned_away() -> None:
+def test_too_many_clients_are_refused() -> None:
     server = MetricsServer(Metrics(), 0)
 
     async def talk() -> None:

@@ -1,4 +1,4 @@
-"""One line an event: valid JSON for machines, aligned and harmless for a terminal."""
+"""One line per event: valid JSON for machines, aligned and harmless for a terminal."""
 
 import io
 import json
@@ -273,7 +273,7 @@ def test_a_terminal_that_cannot_show_a_character_gets_its_number() -> None:
     assert b"name=Zo\\xeb" in raw.getvalue()
 
 
-def test_a_storm_of_one_event_is_one_line_a_second_that_counts_the_rest() -> None:
+def test_a_flood_of_one_event_becomes_one_line_per_second_with_a_count() -> None:
     _, stream = to_json()
     clock = Clock()
     log = get_logger("penstock.test", throttle=Throttle(clock))

@@ -152,7 +152,7 @@ def test_series_are_bounded_and_lose_no_count() -> None:
     assert sum(claimed) == 3_000
 
 
-def test_a_strange_name_does_not_break_the_scrape() -> None:
+def test_an_unusual_name_does_not_break_the_scrape() -> None:
     metrics = Metrics("w1")
     metrics.claimed('a"\n\\\ud800' + "x" * 1_000)
     metrics.claimed("b")
@@ -178,7 +178,7 @@ def test_counting_in_threads_loses_nothing_while_being_rendered() -> None:
     assert found["job_leases_lost_total"] == 2_000
 
 
-def test_a_registry_refuses_our_names_twice() -> None:
+def test_a_registry_refuses_a_second_collector_with_the_same_names() -> None:
     registry = Metrics().registry()
     with pytest.raises(ValueError, match="job_claimed"):
         registry.register(SnapshotCollector(Metrics().snapshot))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from penstock.model import Block
 from penstock.pipeline.parse.blocks import assembled, structure
-from penstock.pipeline.parse.columns import Words, tables, with_tables
+from penstock.pipeline.parse.columns import PlacedWords, tables, with_tables
 from penstock.pipeline.parse.table import markdown_table
 
 
@@ -70,7 +70,7 @@ def test_what_only_looks_like_structure_is_a_paragraph() -> None:
         assert [kind for kind, _, _ in said(text)] == ["paragraph"], text
 
 
-def test_a_fence_that_is_never_closed_runs_to_the_end() -> None:
+def test_a_code_fence_that_is_never_closed_reaches_to_the_end() -> None:
     assert said("```\nx\n\n# y") == [("code", 0, "```\nx\n\n# y")]
 
 
@@ -125,7 +125,7 @@ def test_a_table_is_written_with_pipes_escaped_and_rows_filled_up() -> None:
     assert markdown_table([[], [""]]) == ""
 
 
-def placed(*lines: str, step: float = 20.0, character: float = 6.0) -> list[Words]:
+def placed(*lines: str, step: float = 20.0, character: float = 6.0) -> list[PlacedWords]:
     """Words as a page has them: two spaces part what stands apart."""
     words = []
     for number, line in enumerate(lines):
@@ -134,7 +134,9 @@ def placed(*lines: str, step: float = 20.0, character: float = 6.0) -> list[Word
             if part.strip():
                 left = (at + len(part) - len(part.lstrip())) * character
                 top = 800 - number * step
-                words.append(Words(left, top - 10, left + len(part.strip()) * character, top, part.strip()))
+                words.append(
+                    PlacedWords(left, top - 10, left + len(part.strip()) * character, top, part.strip())
+                )
             at += len(part) + 2
     return words
 
@@ -147,7 +149,7 @@ PEOPLE = (
 )
 
 
-def test_words_below_each_other_are_a_table_and_a_missing_cell_stays_empty() -> None:
+def test_aligned_words_become_a_table_and_a_missing_cell_stays_empty() -> None:
     assert list(tables(placed(*PEOPLE))) == [
         [
             ["Name", "City", "Role"],
@@ -158,17 +160,17 @@ def test_words_below_each_other_are_a_table_and_a_missing_cell_stays_empty() -> 
     ]
 
 
-def test_prose_in_two_columns_is_no_table() -> None:
+def test_prose_in_two_columns_is_not_a_table() -> None:
     line = "this column has a long line of prose in it  and so has the other one beside it here"
     assert not list(tables(placed(line, line, line, line)))
 
 
-def test_two_rows_or_one_column_are_no_table() -> None:
+def test_two_rows_or_one_column_are_not_a_table() -> None:
     assert not list(tables(placed(*PEOPLE[:2])))
     assert not list(tables(placed("one", "two", "three", "four")))
 
 
-def test_a_table_takes_the_place_of_its_run_of_words() -> None:
+def test_a_table_replaces_its_run_of_words() -> None:
     run = "Before it. Name City Role Anna Ash Berlin Engineer Ben Birch Lawyer Cy Cedar Rome Nurse After it."
     text = with_tables(run, placed(*PEOPLE))
     kinds = [block.kind for block in structure(text)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import UTC, datetime
 
 import pytest
@@ -12,8 +13,8 @@ from penstock.pipeline.parse.clean import cleaned, cleaned_line, moment
 from penstock.pipeline.parse.compound import CompoundDamaged, CompoundFile
 from penstock.pipeline.parse.language import guess
 from penstock.pipeline.parse.markup import web_page
-from penstock.pipeline.parse.reasons import _REMEDIES, Reason
 from penstock.pipeline.parse.result import primary
+from penstock.pipeline.reasons import _REMEDIES, Reason
 from tests.integration.compound_files import compound
 
 
@@ -41,7 +42,7 @@ def test_cleaned_text_can_be_stored_and_stays_as_it_is(text: str) -> None:
         (None, None),
     ],
 )
-def test_what_programs_write_when_they_know_nothing_is_no_title(value: str | None, line: str | None) -> None:
+def test_placeholders_that_programs_write_are_not_titles(value: str | None, line: str | None) -> None:
     assert cleaned_line(value) == line
 
 
@@ -165,6 +166,22 @@ def test_a_damaged_compound_file_is_an_error_and_never_a_loop(at: int, value: in
             file.stream(*path)
     except (CompoundDamaged, ValueError, OverflowError):
         pass
+
+
+def test_a_circle_of_sectors_is_an_error_whatever_size_is_claimed() -> None:
+    whole = bytearray(compound({("large",): b"y" * 200_000}))
+    (table,) = struct.unpack_from("<I", whole, 76)
+    (directory,) = struct.unpack_from("<I", whole, 48)
+    struct.pack_into("<I", whole, 512 * (table + 1) + 4 * 10, 5)
+    struct.pack_into("<Q", whole, 512 * (directory + 1) + 128 + 120, 0xFFFFFFFF)
+    with pytest.raises(CompoundDamaged, match="cycle"):
+        CompoundFile(bytes(whole)).stream("large")
+
+
+def test_a_folder_whose_names_form_one_long_chain_is_read() -> None:
+    names = [f"{number:04}" for number in range(2_000)]
+    file = CompoundFile(compound({(name,): b"" for name in names}))
+    assert sorted(path[0] for path in file.entries if path) == names
 
 
 def test_every_reason_has_a_remedy() -> None:

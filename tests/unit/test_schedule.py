@@ -1,4 +1,4 @@
-"""Cron lines: the tick after a moment, in a zone, and lines that make no sense."""
+"""Cron lines: the tick after a moment, in a zone, and invalid lines."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_next_tick_is_the_first_after_the_moment(cron: str, zone: str, after
         ("* * * * *", "../etc/passwd", "no time zone"),
     ],
 )
-def test_a_line_that_makes_no_sense_is_refused_when_it_is_declared(cron: str, zone: str, says: str) -> None:
+def test_an_invalid_cron_line_is_refused_when_it_is_declared(cron: str, zone: str, says: str) -> None:
     with pytest.raises(BadCron) as caught:
         Schedule(name="s", cron=cron, task_type="t", timezone=zone)
     assert says in str(caught.value)

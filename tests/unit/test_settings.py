@@ -8,6 +8,7 @@ import pytest
 
 from penstock.errors import SettingInvalid
 from penstock.settings import Settings, unknown_variables
+from penstock.source_settings import provider_settings
 
 
 @pytest.fixture(autouse=True)
@@ -29,11 +30,11 @@ def test_the_environment_beats_the_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert (settings.concurrency, settings.log_level) == (9, "debug")
 
 
-def test_a_misspelt_variable_is_told_once_with_the_nearest_name(
+def test_a_misspelt_variable_is_reported_once_with_the_nearest_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".env").write_text("PENSTOCK_CONCURENCY=7\nPENSTOCK_LOG_LEVEL=debug\nOTHER=1\n")
-    monkeypatch.setattr("penstock.settings._told", set())
+    monkeypatch.setattr("penstock.settings._reported", set())
     monkeypatch.setenv("PENSTOCK_DATABSE_URL", "postgresql://nobody@localhost/none")
     monkeypatch.setenv("PENSTOCK_XYZZY", "1")
     monkeypatch.setenv("PENSTOCK_CHAOS_LONG", "1")
@@ -66,7 +67,7 @@ def test_a_misspelt_variable_is_told_once_with_the_nearest_name(
         ("PENSTOCK_BEAT_SECONDS", "7.5"),
     ],
 )
-def test_a_wrong_value_is_refused_by_the_name_of_its_variable(
+def test_an_invalid_value_is_refused_with_the_name_of_its_variable(
     variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, value)
@@ -76,7 +77,7 @@ def test_a_wrong_value_is_refused_by_the_name_of_its_variable(
     assert variable in str(refused.value)
 
 
-def test_a_password_shows_neither_in_a_refusal_nor_in_a_listing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_appears_neither_in_an_error_nor_in_a_listing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PENSTOCK_DATABASE_URL", "http://me:hunter2@host/db")
     with pytest.raises(SettingInvalid) as refused:
         Settings()
@@ -115,9 +116,33 @@ def test_a_refusal_says_what_the_value_must_be(monkeypatch: pytest.MonkeyPatch) 
         Settings(concurrency="many")
 
 
-def test_a_copy_changes_what_it_is_told_and_is_checked() -> None:
+def test_a_copy_changes_only_the_given_fields_and_validates_them() -> None:
     settings = Settings(concurrency=7).model_copy(update={"metrics_port": 9000})
     assert (settings.concurrency, settings.metrics_port) == (7, 9000)
     assert settings.model_fields_set == {"concurrency", "metrics_port"}
     with pytest.raises(SettingInvalid, match="PENSTOCK_METRICS_PORT"):
         settings.model_copy(update={"metrics_port": -1})
+
+
+def test_a_seeds_name_of_a_setting_is_read_without_the_prefix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("TOKEN_REFRESH_SKEW_SECONDS=90\nCONCURRENCY=7\n")
+    assert Settings().token_refresh_skew_seconds == 90
+    assert Settings().concurrency == 100
+    monkeypatch.setenv("PENSTOCK_TOKEN_REFRESH_SKEW_SECONDS", "30")
+    assert Settings().token_refresh_skew_seconds == 30
+
+
+def test_drive_and_gmail_use_googles_client_unless_they_have_their_own() -> None:
+    settings = Settings(google_client_id="ours", google_client_secret="hush", gmail_client_id="mail")
+    assert provider_settings(settings, "google_drive").client_id == "ours"
+    assert provider_settings(settings, "gmail").client_id == "mail"
+    assert "hush" not in repr(provider_settings(settings, "google_drive")) + repr(settings)
+    assert provider_settings(settings, "hubspot").client_id is None
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://me@host", "ftp://host", "https:///path"])
+def test_an_address_of_a_provider_must_be_an_http_url(url: str) -> None:
+    with pytest.raises(SettingInvalid, match="PENSTOCK_HUBSPOT_AUTHORIZE_URL"):
+        Settings(hubspot_authorize_url=url)

@@ -126,6 +126,6 @@ def test_policies_are_written_down_as_the_database_reads_them() -> None:
 @pytest.mark.parametrize(
     "senseless", [lambda: Table(()), lambda: Table((0, -1)), lambda: Exponential(factor=0.5)]
 )
-def test_a_policy_that_makes_no_sense_is_refused(senseless: Any) -> None:
+def test_an_invalid_policy_is_refused(senseless: Any) -> None:
     with pytest.raises(ValueError, match=r"delay|factor"):
         senseless()

@@ -41,7 +41,7 @@ def settings(folder: Path, **values: object) -> Settings:
 
 
 @given(st.binary(max_size=2_000))
-def test_what_is_sealed_opens_again(plaintext: bytes) -> None:
+def test_a_sealed_secret_can_be_opened_again(plaintext: bytes) -> None:
     box = vault(generate_key())
     assert box.open(TENANT, SECRET, NAME, box.seal(TENANT, SECRET, NAME, plaintext)) == plaintext
 
@@ -110,7 +110,7 @@ def test_after_a_rotation_old_seals_open_and_new_ones_are_under_the_new_key() ->
         base64.b64encode(b"k" * 32).decode() + ",",
     ],
 )
-def test_a_key_that_is_none_is_refused_naming_the_variable_and_not_the_key(tmp_path: Path, text: str) -> None:
+def test_an_invalid_key_is_refused_naming_the_variable_and_not_the_key(tmp_path: Path, text: str) -> None:
     with pytest.raises(VaultKeyInvalid, match="PENSTOCK_VAULT_KEY") as refused:
         master_keys(settings(tmp_path, vault_key=text))
     assert text.rstrip(",") not in str(refused.value) or not text
@@ -161,7 +161,7 @@ def test_a_key_file_that_is_a_link_is_refused(tmp_path: Path) -> None:
     target.write_text(generate_key())
     target.chmod(0o600)
     os.symlink(target, tmp_path / "vault.key")
-    with pytest.raises(VaultKeyInvalid, match="plain file"):
+    with pytest.raises(VaultKeyInvalid, match="regular file"):
         master_keys(settings(tmp_path))
 
 

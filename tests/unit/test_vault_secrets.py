@@ -25,7 +25,7 @@ async def tenants(database: Database) -> AsyncIterator[tuple[TenantPool, TenantI
     async with database.connect("operator") as operator:
         for number, tenant in enumerate(found):
             await operator.fetchval(
-                "select keeping.create_tenant($1, $2, $3, $3, 'wordllama')",
+                "select all_tenants.create_tenant($1, $2, $3, $3, 'wordllama')",
                 tenant,
                 uuid7(),
                 f"tenant-{number}",
@@ -63,7 +63,7 @@ async def test_another_tenant_neither_gets_nor_drops_it(database: Database) -> N
             assert not await kept.drop(connection, secret_id)
             with pytest.raises(NotFound):
                 await kept.get(connection, theirs, secret_id)
-        async with pool.everyone() as connection:
+        async with pool.all_tenants() as connection:
             with pytest.raises(NoTenant):
                 await kept.get(connection, mine, secret_id)
 

@@ -1,4 +1,4 @@
-"""Tenants, their projects, their keys, what embedding costs them, and their deletion."""
+"""Tenants: projects, API keys, quotas, embedding usage, and deletion."""
 
 from typing import TYPE_CHECKING
 
@@ -6,10 +6,9 @@ from penstock.lazy import lazy
 
 if TYPE_CHECKING:
     from penstock.accounts.accounts import Accounts
-    from penstock.accounts.completion_webhook import CompletionWebhook, CompletionWebhooks
     from penstock.accounts.deletions import AccountDeletions
-    from penstock.accounts.holdings import Holding, Holdings
-    from penstock.accounts.replies import KeptReplies, Reply
+    from penstock.accounts.idempotency import IdempotentReplies, Reply
+    from penstock.accounts.quotas import Quota, Quotas
     from penstock.accounts.rows import (
         ApiKey,
         Caller,
@@ -28,16 +27,14 @@ __all__ = [
     "Accounts",
     "ApiKey",
     "Caller",
-    "CompletionWebhook",
-    "CompletionWebhooks",
     "Deletion",
     "DeletionRequested",
-    "Holding",
-    "Holdings",
-    "KeptReplies",
+    "IdempotentReplies",
     "NewKey",
     "Project",
     "ProjectDeleted",
+    "Quota",
+    "Quotas",
     "Reply",
     "Scope",
     "Tenant",
@@ -48,10 +45,9 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "accounts": ["Accounts"],
-        "completion_webhook": ["CompletionWebhook", "CompletionWebhooks"],
         "deletions": ["AccountDeletions"],
-        "holdings": ["Holding", "Holdings"],
-        "replies": ["KeptReplies", "Reply"],
+        "quotas": ["Quota", "Quotas"],
+        "idempotency": ["IdempotentReplies", "Reply"],
         "rows": [
             "ApiKey",
             "Caller",

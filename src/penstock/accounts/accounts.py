@@ -1,15 +1,15 @@
-"""Makes and finds tenants, projects and keys; every change goes through an SQL function."""
+"""Creates and finds tenants, projects and keys; every change goes through an SQL function."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from penstock.accounts.holdings import Holding, Holdings
+from penstock.accounts.quotas import Quota, Quotas
 from penstock.accounts.rows import (
     SCOPES,
     ApiKey,
@@ -21,17 +21,19 @@ from penstock.accounts.rows import (
     Tenant,
     Usage,
 )
+from penstock.accounts.token_hash import token_hash
 from penstock.db.tenancy import TenantPool
 from penstock.errors import InvalidArgument, KeyRefused, TenantClosed
 from penstock.model import KeyId, ProjectId, TenantId, uuid7
+from penstock.model.pipeline_options import LARGEST_CHUNK, SMALLEST_CHUNK, STRATEGIES
+from penstock.model.rows import items, row_from, row_from_json
 from penstock.settings import Settings
 
 KEY_PREFIX = "pk_"
-STRATEGIES = ("structure", "paragraph", "sentence", "fixed")
 
 
 class Accounts:
-    """`tenants` connects as whoever may do this: operators make tenants, the API does the rest.
+    """`tenants` connects as a role that may do this: operators create tenants, the API does the rest.
 
     `check_embedder` raises for an embedder that a new project could not use.
     """
@@ -58,11 +60,11 @@ class Accounts:
         max_stored_bytes: int | None = None,
         max_keys: int | None = None,
     ) -> Tenant:
-        """A tenant with a project `default`; only operators may. A quota of 0 is none, None the settings'."""
+        """Create a tenant with a project `default`; operators only. Quota 0: none; None: the default."""
         self._check_embedder(self._settings.embedder)
-        async with self._tenants.everyone() as conn:
+        async with self._tenants.all_tenants() as conn:
             row = await conn.fetchval(
-                "select keeping.create_tenant($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                "select all_tenants.create_tenant($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                 uuid7(),
                 uuid7(),
                 slug,
@@ -75,32 +77,32 @@ class Accounts:
                 max_stored_bytes,
                 max_keys,
             )
-        return Tenant.model_validate_json(row)
+        return row_from_json(Tenant, row)
 
     async def list_tenants(self) -> list[Tenant]:
-        async with self._tenants.everyone() as conn:
-            rows = await conn.fetch("select keeping.list_tenants()")
-        return [self._with_limits(Tenant.model_validate_json(row[0])) for row in rows]
+        async with self._tenants.all_tenants() as conn:
+            rows = await conn.fetch("select all_tenants.list_tenants()")
+        return [self._with_limits(row_from_json(Tenant, row[0])) for row in rows]
 
     async def find_tenant(self, slug: str) -> Tenant:
-        async with self._tenants.everyone() as conn:
-            return Tenant.model_validate_json(await conn.fetchval("select keeping.find_tenant($1)", slug))
+        async with self._tenants.all_tenants() as conn:
+            return row_from_json(Tenant, await conn.fetchval("select all_tenants.find_tenant($1)", slug))
 
     async def show_tenant(self, tenant_id: TenantId) -> Tenant:
         async with self._tenants.transaction(tenant_id) as conn:
-            shown = Tenant.model_validate_json(await conn.fetchval("select accounts.show_tenant()"))
+            shown = row_from_json(Tenant, await conn.fetchval("select accounts.show_tenant()"))
         return self._with_limits(shown)
 
-    async def holdings(self, tenant_id: TenantId) -> Holdings:
-        """What the tenant has of what quotas count, and its limits."""
+    async def holdings(self, tenant_id: TenantId) -> Quotas:
+        """The tenant's quotas and how much of each is used."""
         async with self._tenants.transaction(tenant_id) as conn:
-            return Holdings.model_validate_json(await conn.fetchval("select accounts.show_holdings()"))
+            return row_from_json(Quotas, await conn.fetchval("select accounts.show_holdings()"))
 
     async def set_tenant(self, tenant_id: TenantId, **changes: Any) -> Tenant:
-        """Change limits, budget, name or webhook; None takes a limit away."""
+        """Change limits, budget, name, webhook or contact_email; None removes a limit or the contact."""
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval("select accounts.set_tenant($1)", json.dumps(changes, default=str))
-        return Tenant.model_validate_json(row)
+        return row_from_json(Tenant, row)
 
     async def create_key(
         self, tenant_id: TenantId, name: str, scopes: Sequence[Scope], expires_at: datetime | None = None
@@ -112,7 +114,7 @@ class Accounts:
                 f"Use some of {', '.join(SCOPES)}.",
             )
         if expires_at is not None and expires_at <= datetime.now(UTC):
-            raise InvalidArgument("the key would be expired at once", "expires_at", "Give a time to come.")
+            raise InvalidArgument("the key would already be expired", "expires_at", "Use a future time.")
         secret = KEY_PREFIX + secrets.token_urlsafe(32)
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval(
@@ -120,25 +122,25 @@ class Accounts:
                 uuid7(),
                 name,
                 secret[:8],
-                hash_of(secret),
+                token_hash(secret),
                 list(scopes),
                 expires_at,
             )
-        return NewKey.model_validate(json.loads(row) | {"secret": secret})
+        return row_from(NewKey, json.loads(row) | {"secret": secret})
 
     async def list_keys(self, tenant_id: TenantId) -> list[ApiKey]:
         async with self._tenants.transaction(tenant_id) as conn:
             rows = await conn.fetch("select accounts.list_keys()")
-        return [ApiKey.model_validate_json(row[0]) for row in rows]
+        return [row_from_json(ApiKey, row[0]) for row in rows]
 
     async def revoke_key(self, tenant_id: TenantId, key_id: KeyId) -> None:
         async with self._tenants.transaction(tenant_id) as conn:
             await conn.execute("select accounts.revoke_key($1)", key_id)
 
     async def authenticate(self, secret: str) -> Caller:
-        """Whose key this is, or KeyRefused saying what is wrong with it."""
-        async with self._tenants.everyone() as conn:
-            row = await conn.fetchval("select keeping.find_key($1)", hash_of(secret))
+        """The owner of this key; raises KeyRefused with the reason."""
+        async with self._tenants.all_tenants() as conn:
+            row = await conn.fetchval("select all_tenants.find_key($1)", token_hash(secret))
         if row is None:
             raise KeyRefused("there is no such key", "api_key")
         found = json.loads(row)
@@ -148,7 +150,7 @@ class Accounts:
             raise KeyRefused("the key has expired", "api_key")
         if found["status"] != "active":
             raise TenantClosed("this key's tenant is deleted", "tenant")
-        return Caller.model_validate(found)
+        return row_from(Caller, found)
 
     async def create_project(
         self,
@@ -176,20 +178,20 @@ class Accounts:
                 chunk_tokens,
                 chunk_overlap,
             )
-        return Project.model_validate_json(row)
+        return row_from_json(Project, row)
 
     async def list_projects(self, tenant_id: TenantId) -> list[Project]:
         async with self._tenants.transaction(tenant_id) as conn:
             rows = await conn.fetch("select accounts.list_projects()")
-        return [Project.model_validate_json(row[0]) for row in rows]
+        return [row_from_json(Project, row[0]) for row in rows]
 
     async def show_project(self, tenant_id: TenantId, project: str | ProjectId) -> Project:
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval("select accounts.show_project($1)", str(project))
-        return Project.model_validate_json(row)
+        return row_from_json(Project, row)
 
     async def set_project(self, tenant_id: TenantId, project: str | ProjectId, **changes: Any) -> Project:
-        """Change name, text_config or chunking; the embedder changes by a re-index."""
+        """Change name, text_config or chunking; to change the embedder, re-index."""
         current = await self.show_project(tenant_id, project)
         check_chunking(
             changes.get("chunk_strategy", current.chunk_strategy),
@@ -200,7 +202,7 @@ class Accounts:
             row = await conn.fetchval(
                 "select accounts.set_project($1, $2)", str(project), json.dumps(changes)
             )
-        return Project.model_validate_json(row)
+        return row_from_json(Project, row)
 
     async def delete_project(
         self, tenant_id: TenantId, project: str | ProjectId, *, confirm: str
@@ -216,42 +218,39 @@ class Accounts:
             )
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval("select accounts.delete_project($1)", str(found.project_id))
-        return ProjectDeleted.model_validate_json(row)
+        return row_from_json(ProjectDeleted, row)
 
     def _with_limits(self, tenant: Tenant) -> Tenant:
-        """The tenant with the limits that hold for it where it has none of its own."""
+        """The tenant with default limits filled in."""
         if tenant.holdings is None:
             return tenant
         limits = {}
-        for name, holding in tenant.holdings:
+        for name, holding in items(tenant.holdings):
             own = getattr(tenant, f"max_{name}")
             limit = self._settings.quotas[f"max_{name}"] if own is None else own
-            limits[name] = Holding(used=holding.used, limit=limit or None)
-        return tenant.model_copy(update={"holdings": Holdings(**limits)})
+            limits[name] = Quota(used=holding.used, limit=limit or None)
+        return replace(tenant, holdings=Quotas(**limits))
 
     async def usage(self, tenant_id: TenantId, month: date | None = None) -> list[Usage]:
-        """What embedding cost in a month, by model; this month if none is given."""
+        """Tokens embedded in a month, by model; the current month by default."""
         async with self._tenants.transaction(tenant_id) as conn:
             rows = await conn.fetch("select accounts.usage_of_month($1)", month)
-        return [Usage.model_validate_json(row[0]) for row in rows]
-
-
-def hash_of(secret: str) -> bytes:
-    """A key has 256 random bits, so one round of SHA-256 keeps it safe and quick to look up."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+        return [row_from_json(Usage, row[0]) for row in rows]
 
 
 def check_chunking(strategy: str, tokens: int | None, overlap: int | None) -> None:
-    """Refuse what no chunker could do, naming the field."""
+    """Reject an impossible chunking, naming the field."""
     if strategy not in STRATEGIES:
         raise InvalidArgument(
             f"there is no strategy {strategy!r}", "chunk_strategy", f"Use one of {', '.join(STRATEGIES)}."
         )
-    if tokens is not None and not 16 <= tokens <= 8192:
+    if tokens is not None and not SMALLEST_CHUNK <= tokens <= LARGEST_CHUNK:
         raise InvalidArgument(
-            f"chunks of {tokens} tokens are out of range", "chunk_tokens", "Use 16 to 8192, or leave it out."
+            f"chunks of {tokens} tokens are out of range",
+            "chunk_tokens",
+            f"Use {SMALLEST_CHUNK} to {LARGEST_CHUNK}, or leave it out.",
         )
-    if overlap is not None and not 0 <= overlap <= (tokens or 8192) // 2:
+    if overlap is not None and not 0 <= overlap <= (tokens or LARGEST_CHUNK) // 2:
         raise InvalidArgument(
             f"an overlap of {overlap} tokens is out of range", "chunk_overlap", "Use 0 to half a chunk."
         )

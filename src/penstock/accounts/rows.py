@@ -1,30 +1,25 @@
-"""Rows of tenants, projects, keys and deletions as the database answers them."""
+"""Rows of tenants, projects, keys and deletions as the database returns them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
-
-from penstock.accounts.holdings import Holdings
+from penstock.accounts.quotas import Quotas
 from penstock.model import KeyId, ProjectId, TenantId
 
 Scope: TypeAlias = Literal["documents:read", "documents:write", "search", "projects:write", "admin"]
-"""What a key may do; `admin` may do everything."""
+"""What a key may do; `admin` includes everything."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
-class Row(BaseModel):
-    # Built at the first use: most commands read one or two kinds of rows.
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-
-class Tenant(Row):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
     tenant_id: TenantId
     slug: str
     name: str
@@ -36,12 +31,15 @@ class Tenant(Row):
     max_stored_bytes: int | None = None
     max_keys: int | None = None
     webhook_url: str | None
+    contact_email: str | None = None
+    """Who is told when a person must do something, such as connecting a mailbox again."""
     created_at: datetime
-    holdings: Holdings | None = None
-    """What it has of what quotas count; not told where only its limits were asked for."""
+    holdings: Quotas | None = None
+    """Quotas with usage; None if only the limits were requested."""
 
 
-class Project(Row):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
     project_id: ProjectId
     slug: str
     name: str
@@ -53,13 +51,14 @@ class Project(Row):
     chunk_overlap: int | None
     created_at: datetime
     documents: dict[str, int]
-    """How many documents it has in each status."""
+    """Number of documents by status."""
     left_behind: int
-    """Documents the last switch of the embedder could not embed; they are found by their words only."""
+    """Documents the last embedder switch could not embed; only keyword search finds them."""
 
 
-class ProjectDeleted(Row):
-    """A project is gone, with this many documents; `left` of them are deleted by the task."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectDeleted:
+    """A deleted project with its number of documents; the task deletes the `left` ones."""
 
     project_id: ProjectId
     slug: str
@@ -68,7 +67,8 @@ class ProjectDeleted(Row):
     task_id: int | None
 
 
-class ApiKey(Row):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
     key_id: KeyId
     name: str
     prefix: str
@@ -79,13 +79,15 @@ class ApiKey(Row):
     used_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey(ApiKey):
-    secret: str = Field(repr=False)
-    """Shown once; the database keeps its hash."""
+    secret: str = field(repr=False)
+    """Shown once; the database stores only its hash."""
 
 
-class Caller(Row):
-    """Who a key belongs to and what it may do."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The owner of a key and its scopes."""
 
     tenant_id: TenantId
     tenant_slug: str
@@ -98,45 +100,49 @@ class Caller(Row):
         return scope in self.scopes or "admin" in self.scopes
 
 
-class Usage(Row):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
     model: str
     tokens: int
     calls: int
     texts: int
     reused: int
-    """Texts whose embedding was there already: calls saved."""
+    """Texts whose embedding was already cached."""
 
 
-class DeletionRequested(Row):
-    """An account's deletion is under way; from the request on its keys open nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionRequested:
+    """An account's deletion in progress; its keys stop working at once."""
 
     account_id: TenantId
     account_deletion_task_id: int
-    receipt_token: str | None = Field(repr=False)
-    """Shown once; None when the deletion was requested before, whose token stays good."""
+    receipt_token: str | None = field(repr=False)
+    """Shown once; None if the deletion was requested before: the first token stays valid."""
 
 
-class Deletion(Row):
-    """How far the deletion of an account is, and its receipt once there is one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """The progress of an account's deletion, and its receipt when done."""
 
     account_id: TenantId
     account_deletion_task_id: int
     status: Literal["running", "failed", "succeeded"]
     error: str | None
-    """Which part is stuck, when it failed; requesting the deletion again starts it again."""
+    """The part that failed; request the deletion again to restart it."""
     requested_at: datetime
     files_left: int
+    parameters_left: int
     flags: list[str]
-    receipt: dict[str, JsonValue] | None
-    """What was removed and overwritten, counted, the times, and until when backups hold it."""
+    receipt: dict[str, Any] | None
+    """Counts of what was deleted and overwritten, the times, and until when backups still contain it."""
     receipt_sha256: str | None
 
     @property
     def receipt_is_unchanged(self) -> bool:
-        """Whether the receipt is the one that was written, by its hash."""
+        """Whether the receipt still matches its hash."""
         return self.receipt is not None and hash_of_receipt(self.receipt) == self.receipt_sha256
 
 
-def hash_of_receipt(receipt: Mapping[str, JsonValue]) -> str:
+def hash_of_receipt(receipt: Mapping[str, Any]) -> str:
     """SHA-256 over its JSON as Postgres writes it: keys in order, a space after each comma and colon."""
     return hashlib.sha256(json.dumps(receipt, ensure_ascii=False).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The HTTP API: documents in, answers out, problems with remedies."""
+"""The HTTP API: upload and search documents; every error says what to do."""
 
 from typing import TYPE_CHECKING
 
@@ -7,15 +7,15 @@ from penstock.lazy import lazy
 if TYPE_CHECKING:
     from penstock.api.app import create_app
     from penstock.api.connection_limits import ConnectionLimits
-    from penstock.api.serving import Server, from_environment, listen, server
+    from penstock.api.serving import HttpServer, from_environment, listen, server
 
-__all__ = ["ConnectionLimits", "Server", "create_app", "from_environment", "listen", "server"]
+__all__ = ["ConnectionLimits", "HttpServer", "create_app", "from_environment", "listen", "server"]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         "app": ["create_app"],
         "connection_limits": ["ConnectionLimits"],
-        "serving": ["Server", "from_environment", "listen", "server"],
+        "serving": ["HttpServer", "from_environment", "listen", "server"],
     },
 )

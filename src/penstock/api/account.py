@@ -1,18 +1,18 @@
-"""A tenant's own affairs: its keys, its usage and quotas, and where it is told of finished documents."""
+"""A tenant's account: keys, usage, quotas, and the completion webhook."""
 
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from penstock.accounts import ApiKey, Holdings, Scope, Usage
+from penstock.accounts import ApiKey, Quotas, Scope, Usage
 from penstock.api.guarded import GuardedRoute
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
 from penstock.api.parameters import Admin, Reader
 from penstock.api.shown_once import SecretNote, ShownOnce
@@ -28,7 +28,17 @@ class KeyWanted(Body):
     expires_at: AwareDatetime | None = None
 
 
-class KeyMade(ApiKey):
+class KeyMade(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    key_id: KeyId
+    name: str
+    prefix: str
+    scopes: list[Scope]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    used_at: datetime | None
     secret: ShownOnce
     secret_note: SecretNote = None
 
@@ -40,12 +50,12 @@ class Keys(BaseModel):
 
 
 class MonthlyUsage(BaseModel):
-    """What embedding cost in a month, by model; `reused` texts cost nothing. `quotas` are as of now."""
+    """Embedding usage in a month, by model; `reused` texts cost nothing. `quotas` are current."""
 
     model_config = ConfigDict(frozen=True)
 
     items: list[Usage]
-    quotas: Holdings
+    quotas: Quotas
 
 
 class WebhookWanted(Body):
@@ -61,44 +71,69 @@ class WebhookSet(BaseModel):
     secret_note: SecretNote = None
 
 
+class Contact(Body):
+    """Who is told by email when a person must do something; null: nobody."""
+
+    email: Annotated[Text, Field(min_length=3, max_length=320)] | None
+
+
 @router.post("/keys", status_code=201, operation_id="createKey")
 async def create_key(request: Request, caller: Admin, body: KeyWanted) -> KeyMade:
-    """Make a key; its secret is shown this once."""
-    made = await product_of(request).accounts.create_key(
+    """Create a key; its secret is shown only once."""
+    made = await engine_of(request).accounts.create_key(
         caller.tenant_id, body.name, body.scopes, body.expires_at
     )
-    return KeyMade.model_validate(made.model_dump())
+    return KeyMade.model_validate(made, from_attributes=True)
 
 
 @router.get("/keys", operation_id="listKeys")
 async def keys(request: Request, caller: Admin) -> Keys:
     """List the tenant's keys, without their secrets."""
-    return Keys(items=await product_of(request).accounts.list_keys(caller.tenant_id))
+    return Keys(items=await engine_of(request).accounts.list_keys(caller.tenant_id))
 
 
 @router.delete("/keys/{key_id}", status_code=204, operation_id="revokeKey")
 async def revoke_key(request: Request, caller: Admin, key_id: Annotated[UUID, Path()]) -> None:
-    """Revoke a key, at once and for good."""
-    await product_of(request).accounts.revoke_key(caller.tenant_id, KeyId(key_id))
+    """Revoke a key at once and for good."""
+    await engine_of(request).accounts.revoke_key(caller.tenant_id, KeyId(key_id))
 
 
 @router.get("/usage", operation_id="showUsage")
 async def usage(
     request: Request,
     caller: Reader,
-    month: Annotated[str | None, Query(description="Such as 2026-04; this month without it.")] = None,
+    month: Annotated[
+        str | None, Query(description="A month such as 2026-04; default: the current month.")
+    ] = None,
 ) -> MonthlyUsage:
-    """Show what embedding cost this tenant, what it stores, and its quotas."""
-    accounts = product_of(request).accounts
+    """Show this tenant's embedding usage, what it stores, and its quotas."""
+    accounts = engine_of(request).accounts
     items = await accounts.usage(caller.tenant_id, _first_day(month))
     return MonthlyUsage(items=items, quotas=await accounts.holdings(caller.tenant_id))
 
 
 @router.put("/webhook", operation_id="setCompletionWebhook")
 async def set_completion_webhook(request: Request, caller: Admin, body: WebhookWanted) -> WebhookSet:
-    """Say where to tell of finished documents; its secret is shown this once. No address: nobody is told."""
-    put = await product_of(request).completion_webhooks.put(caller.tenant_id, body.url, body.secret)
+    """Set the URL that is notified of finished documents; its secret is shown only once.
+
+    Without a URL, notifications are off.
+    """
+    put = await engine_of(request).completion_webhooks.put(caller.tenant_id, body.url, body.secret)
     return WebhookSet(url=put.url, secret=put.secret)
+
+
+@router.get("/contact", operation_id="showContact")
+async def contact(request: Request, caller: Admin) -> Contact:
+    """Show who is told by email when a source must be connected again."""
+    tenant = await engine_of(request).accounts.show_tenant(caller.tenant_id)
+    return Contact(email=tenant.contact_email)
+
+
+@router.put("/contact", operation_id="setContact")
+async def set_contact(request: Request, caller: Admin, body: Contact) -> Contact:
+    """Choose who is told by email when a source must be connected again; null for nobody."""
+    tenant = await engine_of(request).accounts.set_tenant(caller.tenant_id, contact_email=body.email)
+    return Contact(email=tenant.contact_email)
 
 
 def _first_day(month: str | None) -> date | None:
@@ -106,5 +141,5 @@ def _first_day(month: str | None) -> date | None:
         return None
     match = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", month)
     if match is None or match[1] == "0000":
-        raise InvalidArgument(f"{month[:20]!r} is no month", "month", "Write it like 2026-04")
+        raise InvalidArgument(f"{month[:20]!r} is not a month", "month", "Write it like 2026-04")
     return date(int(match[1]), int(match[2]), 1)

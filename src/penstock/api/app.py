@@ -1,4 +1,4 @@
-"""Puts the API together: routes, error answers, the envelope, and the description at /openapi.json."""
+"""Assembles the API: routes, error responses, middleware, and the description at /openapi.json."""
 
 from __future__ import annotations
 
@@ -16,75 +16,94 @@ from starlette.routing import Route
 
 from penstock.api import (
     account,
+    clients,
+    connect_pages,
+    decisions,
     deletion,
     docs_page,
     documents,
     embedding,
     health,
     ingestions,
+    mail_webhooks,
     projects,
     retrying,
     searching,
+    source_connections,
+    source_passwords,
+    source_syncing,
     sources,
     uploads,
     webhook_intake,
 )
-from penstock.api.envelope import Envelope
+from penstock.api.drain_connections import DrainConnections
+from penstock.api.envelope import EnvelopeMiddleware
 from penstock.api.host_check import HostCheck
 from penstock.api.identity import admit
-from penstock.api.lingering import Lingering
+from penstock.api.notification_counts import NotificationCounts
 from penstock.api.problem import KINDS, MEDIA_TYPE, Problem, answer
 from penstock.api.rate_limit import RateLimit
 from penstock.api.refusals import refusal_of
 from penstock.api.request_counts import RequestCounts
 from penstock.api.secret_guesses import SecretGuesses
+from penstock.blobs.spool import SpoolBudget
+from penstock.engine.engine import Engine
 from penstock.errors import PenstockError
-from penstock.intake.spool import SpoolBudget
 from penstock.mcp import http_app
 from penstock.observe import Metrics
-from penstock.product import Product
 
 _DESCRIPTION: Final = (
-    "Documents go in, answers come out. Send your key as Authorization: Bearer pk_…, or as X-API-Key. "
-    "POST and PUT take an Idempotency-Key: sent twice, done once."
+    "Upload documents and search them. Send your key as Authorization: Bearer pk_…, or as "
+    "X-API-Key. POST and PUT accept an Idempotency-Key: a repeated request is carried out "
+    "only once."
 )
 _TAGS: Final = [
-    {"name": "Documents", "description": "Take documents in, follow them, get them back, delete them."},
+    {"name": "Documents", "description": "Upload, follow, download and delete documents."},
     {"name": "Search", "description": "Find passages by meaning and by words."},
-    {"name": "Projects", "description": "Collections with settings of their own."},
-    {"name": "Sources", "description": "Where documents come from: the tenant's webhook."},
+    {"name": "Projects", "description": "Collections of documents with their own settings."},
+    {
+        "name": "Sources",
+        "description": "Where documents come from: connected accounts, folders, the webhook.",
+    },
+    {"name": "Clients", "description": "What sources state about each client."},
     {"name": "Account", "description": "Keys, usage, quotas, the completion webhook, deletion."},
-    {"name": "Deletions", "description": "How far the deletion of an account is, for who holds its token."},
-    {"name": "Webhooks", "description": "Documents that other systems send, signed."},
-    {"name": "Embedding", "description": "This installation's embedder for other programs."},
+    {
+        "name": "Deletions",
+        "description": ("The progress of an account's deletion, for the holder of its token."),
+    },
+    {
+        "name": "Webhooks",
+        "description": "Signed documents sent by other systems, and notifications of mail providers.",
+    },
+    {"name": "Embedding", "description": "This installation's embedder, for other programs."},
     {"name": "Operate", "description": "For orchestrators and Prometheus."},
 ]
 _OPEN: Final = frozenset({"Deletions", "Webhooks", "Embedding", "Operate"})
 _PROBLEM: Final[dict[int | str, dict[str, Any]]] = {
     "default": {
-        "description": "A problem.",
+        "description": "An error (RFC 9457).",
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
 }
 
 
 def create_app(
-    product: Product,
+    engine: Engine,
     *,
     opens: bool = False,
     host: str | None = None,
     metrics: Metrics | None = None,
 ) -> FastAPI:
-    """The API over a product that is open; with `opens` the API itself opens and closes it.
+    """The API over an open engine; with `opens` the API itself opens and closes it.
 
-    `host` is the address it is served on, if that is not the settings'.
+    `host` is the address it is served on, if it differs from the settings.
     """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             if opens:
-                await stack.enter_async_context(product)
+                await stack.enter_async_context(engine)
             yield
 
     app = FastAPI(
@@ -96,20 +115,24 @@ def create_app(
         lifespan=lifespan,
         responses=_PROBLEM,
     )
-    # It warns of every odd byte that anybody sends; the caller is told, which is enough.
+    # It logs a warning for every malformed byte anybody sends; the response to the caller is enough.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
-    app.state.product = product
+    app.state.engine = engine
     app.state.rate_limit = RateLimit()
-    settings = product.settings
-    whole = settings.spool_bytes or 16 * settings.max_upload_bytes
-    each = settings.spool_bytes_per_tenant or 8 * settings.max_upload_bytes
-    # Anybody may send to a webhook, and whether a body is signed shows at its end: a share of their own.
+    settings = engine.settings
+    whole = settings.spool_bytes or 8 * settings.max_upload_bytes
+    each = settings.spool_bytes_per_tenant or 4 * settings.max_upload_bytes
+    # Anybody may send to a webhook, and signatures are checked only at the end: a separate share of spool.
     app.state.unsigned_budget = SpoolBudget(whole // 4, each)
     app.state.spool_budget = SpoolBudget(whole - whole // 4, each)
     app.state.embed_guesses = SecretGuesses()
     app.state.metrics = metrics or Metrics()
     counts = RequestCounts(app.state.metrics.registry())
-    for room in (
+    app.state.notification_counts = NotificationCounts(app.state.metrics.registry())
+    # In this order each request is matched against the routes. Others decide how often webhooks are called.
+    for router in (
+        mail_webhooks.router,
+        webhook_intake.router,
         uploads.router,
         retrying.router,
         documents.router,
@@ -118,21 +141,31 @@ def create_app(
         projects.router,
         account.router,
         sources.router,
+        source_passwords.router,
+        source_syncing.router,
+        decisions.router,
+        source_connections.router,
+        connect_pages.router,
+        clients.router,
         ingestions.router,
         deletion.router,
         deletion.receipts,
-        webhook_intake.router,
         embedding.router,
         health.router,
         docs_page.router,
     ):
-        app.include_router(room)
-    app.router.routes.append(Route("/mcp", http_app(product, admit=admit)))
+        app.include_router(router)
+    app.router.routes.append(Route("/mcp", http_app(engine, admit=admit)))
     for error in (PenstockError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _refuse)
-    app.add_middleware(HostCheck, listed=settings.api_allowed_hosts, host=host or settings.api_host)
-    app.add_middleware(Envelope, counts=counts)
-    app.add_middleware(Lingering)
+    app.add_middleware(
+        HostCheck,
+        listed=settings.api_allowed_hosts,
+        host=host or settings.api_host,
+        public_url=settings.public_url,
+    )
+    app.add_middleware(EnvelopeMiddleware, counts=counts)
+    app.add_middleware(DrainConnections)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to extend it
     return app
 
@@ -182,5 +215,7 @@ _IDEMPOTENCY_KEY: Final = {
     "in": "header",
     "required": False,
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-    "description": "Sent twice with the same request, it is done once and answered alike.",
+    "description": (
+        "A repeated request with the same key and content is carried out once and gets the same response."
+    ),
 }

@@ -20,7 +20,7 @@ _PATIENCE_SECONDS: Final = 30.0
 
 
 async def stream(request: Request) -> AsyncIterator[bytes]:
-    """The body as it comes; a client that falls silent is given up."""
+    """The body as it arrives; a client that stops sending is disconnected."""
     pieces = request.stream()
     while True:
         try:
@@ -35,7 +35,7 @@ async def stream(request: Request) -> AsyncIterator[bytes]:
 
 
 async def read_whole(request: Request, limit: int, *, what: str) -> bytes:
-    """The whole body, refused as soon as it is over the limit: by what it announces or by what it sends."""
+    """The whole body, rejected as soon as its announced or actual size is over the limit."""
     refuse_announced(request, limit, what=what)
     body = bytearray()
     async for piece in stream(request):
@@ -46,13 +46,13 @@ async def read_whole(request: Request, limit: int, *, what: str) -> bytes:
 
 
 def announced(request: Request) -> int:
-    """The length a body announces, 0 for one that announces none."""
+    """The announced length of a body, 0 if there is none."""
     length = request.headers.get("content-length", "")
     return int(length[:20]) if length.isdigit() else 0
 
 
 def refuse_announced(request: Request, limit: int, *, what: str) -> None:
-    """Refuse by Content-Length before a byte is read."""
+    """Reject a body by its Content-Length before a byte is read."""
     if announced(request) > limit:
         raise _too_large(limit, what)
 
@@ -63,14 +63,14 @@ def refuse_other_than_json(request: Request) -> None:
         return
     raise HttpRefused(
         "unsupported-media-type",
-        f"The body must be application/json, not {kind[:100] or 'of no type'}",
+        f"The body must be application/json, not {kind[:100] or 'without a type'}",
         "Send Content-Type: application/json",
         field="Content-Type",
     )
 
 
 def refuse_unacceptable(request: Request) -> None:
-    """Refuse a client that takes no JSON."""
+    """Reject a client that does not accept JSON."""
     accept = request.headers.get("accept", "")
     if not accept:
         return
@@ -81,8 +81,8 @@ def refuse_unacceptable(request: Request) -> None:
             return
     raise HttpRefused(
         "not-acceptable",
-        "The answer is JSON, which Accept rules out",
-        "Send Accept: application/json, or leave it away",
+        "The response is JSON, which the Accept header rules out",
+        "Send Accept: application/json, or remove the header",
         field="Accept",
     )
 

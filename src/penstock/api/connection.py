@@ -1,4 +1,4 @@
-"""One connection to the API: bounded in the time its requests may take and in how many there may be."""
+"""One connection to the API, with limits on the time of its requests and on the number of connections."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from penstock.api.connection_limits import ConnectionLimits
 
 _DRAIN_SECONDS: Final = 1.0
-"""How long what a refused client still sends is read and thrown away."""
+"""How long the rest of a rejected client's data is read and discarded."""
 _REFUSED_SECONDS: Final = 2.0
-"""How long one connection too many may take to send the request that is then refused."""
+"""How long a connection over the limit may take to send the request that is then rejected."""
 
 
 class ServerConfig(uvicorn.Config):
@@ -34,9 +34,9 @@ class ServerConfig(uvicorn.Config):
 
 
 class BoundedProtocol(H11Protocol):
-    """uvicorn's protocol with one timer: for the head, then for the body; none while we are at work.
+    """uvicorn's protocol with one timer: for the head, then for the body; none while a handler runs.
 
-    A request whose head and body come in one packet starts no timer at all.
+    A request whose head and body arrive in one packet starts no timer at all.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class BoundedProtocol(H11Protocol):
             self._stop_waiting_for_reader()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, or has too large a head, with a problem."""
+        """Answer invalid HTTP, or a head that is too large, with a problem."""
         if self.conn.status_hint == TOO_LARGE:
             refused = HttpRefused(
                 "head-too-large",
                 f"The request line and headers are over {LONGEST_HEAD} bytes or {MOST_LINES} lines",
-                "Send less; a long search goes in the body of POST /v1/search",
+                "Send less; put a long search into the body of POST /v1/search",
                 field="head",
             )
         else:
@@ -141,16 +141,18 @@ class BoundedProtocol(H11Protocol):
         self._refuse(
             HttpRefused(
                 "timeout",
-                f"The head of the request was not complete after {self._limits.head_seconds:g} s",
+                f"The request line and headers were not complete after {self._limits.head_seconds:g} s",
                 "Send it faster, or raise PENSTOCK_API_HEAD_SECONDS",
                 field="head",
             )
         )
 
     def _body_overdue(self) -> None:
-        """A body may take its seconds, and a second more for each so many bytes that have come."""
+        """A body may take its base time, plus a second for each second's worth of bytes received."""
         limits, now = self._limits, self.loop.time()
-        if self.flow.read_paused:  # the wait is ours: the client may send again when we have caught up
+        if (
+            self.flow.read_paused
+        ):  # we are the ones reading slowly: the client may continue when we have caught up
             self._body_since, self._body_bytes = now, 0
         allowed = limits.body_seconds + self._body_bytes / limits.body_bytes_per_second
         left = self._body_since + allowed - now
@@ -161,15 +163,15 @@ class BoundedProtocol(H11Protocol):
         self._refuse(
             HttpRefused(
                 "timeout",
-                f"The body came more slowly than {limits.body_bytes_per_second} bytes a second "
-                f"for {limits.body_seconds:g} s",
+                f"The body arrived at less than {limits.body_bytes_per_second} bytes per second for "
+                f"{limits.body_seconds:g} s",
                 "Send it faster, or change PENSTOCK_API_BODY_SECONDS and PENSTOCK_API_BODY_BYTES_PER_SECOND",
                 field="body",
             )
         )
 
     def _refuse(self, refused: HttpRefused) -> None:
-        """Answer if no answer has begun, tell the handler that the client is gone, and close."""
+        """Answer unless a response has started, tell the handler that the client is gone, and close."""
         cycle: RequestResponseCycle | None = self.cycle
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             answer = finished_answer(refused, instance="/" if cycle is None else self.scope["path"])
@@ -184,7 +186,7 @@ class BoundedProtocol(H11Protocol):
             cycle.disconnected = True
             cycle.message_event.set()
         self._disarm()
-        # Closed at once, with bytes that nobody read, the connection would be reset and the answer lost.
+        # Closing at once with unread bytes would reset the connection and lose the response.
         self._refused = True
         self.transport.write_eof()
         self._timer = self.loop.call_later(_DRAIN_SECONDS, self._close)
@@ -194,13 +196,13 @@ class BoundedProtocol(H11Protocol):
         self._watch()
 
     async def _full(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The app of one connection too many."""
+        """The app of a connection over the limit."""
         await finished_answer(self._too_many(), instance=scope["path"])(scope, receive, send)
 
     def _too_many(self) -> HttpRefused:
         return HttpRefused(
             "unavailable",
-            f"This process has {self._limits.connections} connections open and takes no more",
+            f"This process has {self._limits.connections} connections open and accepts no more",
             "Try again later; if this happens often, raise PENSTOCK_API_CONNECTIONS or run another process",
             field="connections",
             headers={"Retry-After": "5", "Connection": "close"},
@@ -216,7 +218,7 @@ class BoundedProtocol(H11Protocol):
             self._timer = None
 
     def _wait_for_reader(self) -> None:
-        """Cut the connection when the client reads our answer more slowly than a body may come."""
+        """Close the connection if the client reads our response more slowly than a body may arrive."""
         if self._unread is None:
             waiting = self.transport.get_write_buffer_size()
             self._unread = self.loop.call_later(self._limits.body_seconds, self._reader_overdue, waiting)

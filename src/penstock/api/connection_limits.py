@@ -1,4 +1,4 @@
-"""How long a client may take and how many may be connected: the limits of one API process."""
+"""The limits of one API process: how long a client may take and how many may be connected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 _OTHER_FILES: Final = 256
-"""Open files a process needs beside its connections: the database, blobs, spooled bodies."""
+"""Open files a process needs in addition to its connections: the database, blobs, spooled bodies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class ConnectionLimits:
 
     @property
     def refused_connections(self) -> int:
-        """How many more are read as far as their request, so that the refusal reaches them."""
+        """How many connections over the limit are read up to their request, so that they get a response."""
         return max(16, self.connections // 10)
 
     def within_open_files(self) -> Self:
-        """Raise the limit of open files to what is needed; where that is not allowed, take fewer."""
+        """Raise the limit of open files as needed; if that is not allowed, accept fewer connections."""
         needed = self.connections + self.refused_connections + _OTHER_FILES
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft == resource.RLIM_INFINITY or soft >= needed:

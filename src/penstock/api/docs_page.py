@@ -1,4 +1,4 @@
-"""Serves our own page over openapi.json: no script, style or font comes from anywhere else."""
+"""Serves our own page for openapi.json; no script, style or font is loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def page() -> Response:
 @router.get("/docs/{name}")
 async def page_file(name: str) -> Response:
     if name not in _KINDS:
-        raise HttpRefused("not-found", f"The page has no file {name[:100]}", "Open /docs")
+        raise HttpRefused("not-found", f"There is no page {name[:100]}", "Open /docs")
     return Response(_read(name), media_type=_KINDS[name])
 
 

@@ -1,4 +1,4 @@
-"""Documents as they are: lists, originals, chunks, timelines, and what a person may do with one."""
+"""Documents: lists, originals, chunks, timelines, retry, re-index and delete."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
 from penstock.api.guarded import GuardedRoute, StreamedRoute
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.parameters import Cursor, Document, Limit, Reader, Wait, Writer
-from penstock.intake.rows import ChunkRow, Event, Explanation, Ingestion, Page
-from penstock.intake.rows import Document as DocumentRow
+from penstock.documents.rows import ChunkRow, Event, Explanation, Ingestion, Page
+from penstock.documents.rows import Document as DocumentRow
 from penstock.model import DocumentId, DocumentStatus, SourceId
 
 router = APIRouter(route_class=GuardedRoute, tags=["Documents"], prefix="/v1/documents")
@@ -23,14 +23,14 @@ originals = APIRouter(route_class=StreamedRoute, tags=["Documents"], prefix="/v1
 
 _ORIGINAL: Final[dict[int | str, dict[str, Any]]] = {
     200: {
-        "description": "The bytes as they came in.",
+        "description": "The original bytes.",
         "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 
 
 class Queued(BaseModel):
-    """The task that will do it."""
+    """The task that was enqueued."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,16 +47,21 @@ class Ingestions(BaseModel):
 async def documents(
     request: Request,
     caller: Reader,
-    project: Annotated[str | None, Query(max_length=63, description="Only of this project.")] = None,
+    project: Annotated[
+        str | None, Query(max_length=63, description="Only documents of this project.")
+    ] = None,
     status: DocumentStatus | None = None,
     source_id: UUID | None = None,
     mime_type: Annotated[str | None, Query(max_length=200)] = None,
-    title: Annotated[str | None, Query(max_length=200, description="A part of title or filename.")] = None,
+    title: Annotated[
+        str | None,
+        Query(max_length=200, description=("Only documents whose title or file name contains this.")),
+    ] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Page[DocumentRow]:
     """List documents, newest first."""
-    return await product_of(request).documents.list(
+    return await engine_of(request).documents.list(
         caller.tenant_id,
         project=project,
         status=status,
@@ -70,8 +75,8 @@ async def documents(
 
 @router.get("/{document_id}", operation_id="showDocument")
 async def document(request: Request, caller: Reader, document_id: Document, wait: Wait = None) -> DocumentRow:
-    """Show one document; with `wait`, once it is settled or the time is over."""
-    found = product_of(request).documents
+    """Show one document; with `wait`, as soon as it is indexed, skipped or failed, or when the time is up."""
+    found = engine_of(request).documents
     if wait:
         return await found.wait(caller.tenant_id, DocumentId(document_id), wait)
     return await found.show(caller.tenant_id, DocumentId(document_id))
@@ -84,15 +89,15 @@ async def document(request: Request, caller: Reader, document_id: Document, wait
     operation_id="getContent",
 )
 async def content(request: Request, caller: Reader, document_id: Document) -> Response:
-    """Get the original back, always as a download."""
-    original = await product_of(request).documents.content(caller.tenant_id, DocumentId(document_id))
+    """Download the original."""
+    original = await engine_of(request).documents.content(caller.tenant_id, DocumentId(document_id))
     return StreamingResponse(
         original.stream,
         media_type=original.mime_type,
         headers={
             "Content-Length": str(original.size),
             "Content-Disposition": _attachment(original.filename or f"{document_id}"),
-            # What a stranger uploaded must not run in a browser, whatever it says it is.
+            # Uploaded content must never run in a browser, whatever its type says.
             "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
         },
     )
@@ -102,8 +107,8 @@ async def content(request: Request, caller: Reader, document_id: Document) -> Re
 async def chunks(
     request: Request, caller: Reader, document_id: Document, cursor: Cursor = None, limit: Limit = 100
 ) -> Page[ChunkRow]:
-    """List the chunks a search sees of a document, in order."""
-    return await product_of(request).documents.chunks(
+    """List a document's searchable chunks, in order."""
+    return await engine_of(request).documents.chunks(
         caller.tenant_id, DocumentId(document_id), cursor=cursor, limit=limit
     )
 
@@ -112,8 +117,8 @@ async def chunks(
 async def events(
     request: Request, caller: Reader, document_id: Document, cursor: Cursor = None, limit: Limit = 100
 ) -> Page[Event]:
-    """List a document's timeline, oldest first; a deleted one keeps it."""
-    return await product_of(request).documents.events(
+    """List a document's timeline, oldest first; it is kept after deletion."""
+    return await engine_of(request).documents.events(
         caller.tenant_id, DocumentId(document_id), cursor=cursor, limit=limit
     )
 
@@ -121,39 +126,39 @@ async def events(
 @router.get("/{document_id}/ingestions", operation_id="listIngestions")
 async def ingestions(request: Request, caller: Reader, document_id: Document) -> Ingestions:
     """List the latest requests to process a document, newest first."""
-    found = product_of(request).documents
+    found = engine_of(request).documents
     await found.show(caller.tenant_id, DocumentId(document_id))
     return Ingestions(items=await found.ingestions(caller.tenant_id, DocumentId(document_id)))
 
 
 @router.get("/{document_id}/explain", operation_id="explainDocument")
 async def explain(request: Request, caller: Reader, document_id: Document) -> Explanation:
-    """Say what a document waits for, and how it came there."""
-    return await product_of(request).documents.explain(caller.tenant_id, DocumentId(document_id))
+    """Explain a document's state: what it waits for and how it got there."""
+    return await engine_of(request).documents.explain(caller.tenant_id, DocumentId(document_id))
 
 
 @router.post("/{document_id}/retry", status_code=202, operation_id="retryDocument")
 async def retry(request: Request, caller: Writer, document_id: Document) -> Queued:
-    """Send a failed or skipped document through again."""
-    task = await product_of(request).documents.retry(caller.tenant_id, DocumentId(document_id))
+    """Process a failed or skipped document again."""
+    task = await engine_of(request).documents.retry(caller.tenant_id, DocumentId(document_id))
     return Queued(task_id=task)
 
 
 @router.post("/{document_id}/reindex", status_code=202, operation_id="reindexDocument")
 async def reindex(request: Request, caller: Writer, document_id: Document) -> Queued:
-    """Index a document again; searches find the old version until the new one takes its place."""
-    task = await product_of(request).documents.reindex(caller.tenant_id, DocumentId(document_id))
+    """Index a document again; searches find the old version until the new one is ready."""
+    task = await engine_of(request).documents.reindex(caller.tenant_id, DocumentId(document_id))
     return Queued(task_id=task)
 
 
 @router.delete("/{document_id}", status_code=204, operation_id="deleteDocument")
 async def delete(request: Request, caller: Writer, document_id: Document) -> None:
-    """Delete a document; when this answers, no search finds it any more."""
-    await product_of(request).documents.delete(caller.tenant_id, DocumentId(document_id))
+    """Delete a document; after the response, searches no longer find it."""
+    await engine_of(request).documents.delete(caller.tenant_id, DocumentId(document_id))
 
 
 def _attachment(filename: str) -> str:
-    """A name for every client (RFC 6266): plain for the old ones, encoded for the others."""
+    """A file name for every client (RFC 6266): plain for old ones, encoded for the others."""
     plain = "".join(letter if letter.isascii() and letter.isprintable() else "_" for letter in filename)
     quoted = plain.replace("\\", "_").replace('"', "_")
     return f"attachment; filename=\"{quoted}\"; filename*=UTF-8''{quote(filename, safe='')}"

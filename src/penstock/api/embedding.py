@@ -1,4 +1,4 @@
-"""POST /internal/embed: this installation's own embedder for other programs that hold the shared secret."""
+"""POST /internal/embed: this installation's embedder, for programs that have the shared secret."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.api.bodies import read_whole, refuse_other_than_json
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
 from penstock.api.problem import HttpRefused
 from penstock.api.secret_guesses import SecretGuesses
@@ -45,22 +45,24 @@ class Embeddings(BaseModel):
     },
 )
 async def embed(request: Request) -> Embeddings:
-    """Embed texts with the default model; not there at all while no secret is set."""
-    product = product_of(request)
-    secret = product.settings.brain_api_secret
+    """Embed texts with the default model; returns 404 unless a secret is configured."""
+    engine = engine_of(request)
+    secret = engine.settings.brain_api_secret
     if secret is None:
-        raise HttpRefused("not-found", "Nothing is here", "Set PENSTOCK_BRAIN_API_SECRET to offer embeddings")
+        raise HttpRefused(
+            "not-found", "There is nothing here", "Set PENSTOCK_BRAIN_API_SECRET to offer embeddings"
+        )
     guesses: SecretGuesses = request.app.state.embed_guesses
     address = None if request.client is None else request.client.host
     guesses.refuse_over(address)
     given = request.headers.get(SECRET_HEADER, "")
     if not hmac.compare_digest(given.encode(), secret.encode()):
         guesses.wrong(address)
-        raise HttpRefused("unauthorized", "The shared secret is not this one", field=SECRET_HEADER)
+        raise HttpRefused("unauthorized", "The shared secret is wrong", field=SECRET_HEADER)
     guesses.right(address)
     refuse_other_than_json(request)
     asked = Texts.model_validate_json(await read_whole(request, _BODY_BYTES, what="texts"))
-    embedder = await product.embedders.embedder(product.settings.embedder)
+    embedder = await engine.embedders.embedder(engine.settings.embedder)
     vectors: list[list[float]] = []
     for start in range(0, len(asked.texts), embedder.batch_size):
         made = await embedder.embed(asked.texts[start : start + embedder.batch_size])

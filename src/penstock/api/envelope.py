@@ -1,4 +1,4 @@
-"""The outermost layer: a request id, safe headers, counts, and a problem for whatever was not foreseen."""
+"""The outermost middleware: a request id, safe headers, metrics, and a problem for unexpected errors."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _HEADERS: Final = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
-"""Added where the answer does not say otherwise itself."""
+"""Headers added unless the response sets them itself."""
 
 
-class Envelope:
-    """Plain ASGI and not a class of Starlette's: it costs a request microseconds and no task of its own."""
+class EnvelopeMiddleware:
+    """Plain ASGI instead of Starlette's base class: it costs microseconds and no extra task per request."""
 
     def __init__(self, app: ASGIApp, counts: RequestCounts) -> None:
         self._app = app
@@ -50,17 +50,17 @@ class Envelope:
         state["request_id"] = request_id = _request_id(scope)
         status = 0
 
-        async def send_dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = _dressed(
+                message["headers"] = _with_headers(
                     message.get("headers", ()), request_id, state.get("rate_headers", ())
                 )
             await send(message)
 
         try:
-            await self._app(scope, receive, send_dressed)
+            await self._app(scope, receive, send_with_headers)
         except ClientDisconnect:
             status = _CLIENT_LEFT
         except Exception as error:
@@ -69,13 +69,13 @@ class Envelope:
                 log.error("request_failed", request_id=request_id, method=scope["method"], error=error)
                 refused = HttpRefused(
                     "internal",
-                    "Something broke on our side; it is in the log",
-                    "Try again; if it stays, report the request_id",
+                    "An unexpected error occurred; it has been logged",
+                    "Try again; if the error persists, report the request_id",
                 )
             if status:
-                raise  # half an answer is out: the server must cut the connection, not end it politely
+                raise  # half a response has been sent: the server must cut the connection, not end it cleanly
             response = answer(refused, instance=scope["path"], request_id=request_id)
-            await response(scope, receive, send_dressed)
+            await response(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", "none")
@@ -92,7 +92,7 @@ class Envelope:
 
 
 def _request_id(scope: Scope) -> str:
-    """The caller's own id when it is harmless, otherwise a new one."""
+    """The caller's own id if it is safe, otherwise a new one."""
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return str(value, "ascii")
@@ -100,14 +100,14 @@ def _request_id(scope: Scope) -> str:
 
 
 def finished_answer(refused: HttpRefused, *, instance: str) -> Response:
-    """The answer to a request that never gets as far as the app, with the headers of all answers."""
+    """The response to a request that never reaches the app, with the usual headers."""
     request_id = uuid7().hex
     response = answer(refused, instance=instance, request_id=request_id)
-    response.raw_headers = _dressed(response.raw_headers, request_id)
+    response.raw_headers = _with_headers(response.raw_headers, request_id)
     return response
 
 
-def _dressed(
+def _with_headers(
     headers: Iterable[tuple[bytes, bytes]], request_id: str, more: Iterable[tuple[bytes, bytes]] = ()
 ) -> list[tuple[bytes, bytes]]:
     dressed = list(headers)

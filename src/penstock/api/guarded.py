@@ -1,4 +1,5 @@
-"""The route class of every call with a key: identity, limits and idempotency come before the handler."""
+"""The route classes of all calls with a key: identity, limits and idempotency are checked before the
+handler."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class GuardedRoute(APIRoute):
-    """Nothing of a request is parsed, and no kept reply given, before its key and scope are known."""
+    """No request is parsed, and no stored response returned, before its key and scope are checked."""
 
     def get_route_handler(self) -> Handler:
         handler = super().get_route_handler()
@@ -49,7 +50,7 @@ class GuardedRoute(APIRoute):
 
 
 class StreamedRoute(APIRoute):
-    """The same for bodies or answers that pass through: the handler reads the body itself."""
+    """The same for streamed bodies or responses: the handler reads the body itself."""
 
     def get_route_handler(self) -> Handler:
         handler = super().get_route_handler()
@@ -66,27 +67,27 @@ class StreamedRoute(APIRoute):
 
 
 def _needs(route: APIRoute) -> list[Needs]:
-    """The scopes a route asks for; they are checked before a kept reply could be given."""
+    """The scopes a route needs; they are checked before a stored response is returned."""
     return [needed.call for needed in route.dependant.dependencies if isinstance(needed.call, Needs)]
 
 
 def refuse_nul(request: Request) -> None:
-    """A NUL in a path or a query would only be refused by Postgres, as an error of ours."""
+    """Reject NUL in a path or query here; otherwise Postgres would, as an internal error."""
     if "\0" in request.scope["path"]:
-        raise InvalidArgument("the path holds a NUL character", "path", "Leave it away")
+        raise InvalidArgument("the path contains a NUL character", "path", "Remove it")
     if b"%00" in request.scope["query_string"] or b"\0" in request.scope["query_string"]:
-        raise InvalidArgument("the query holds a NUL character", "query", "Leave it away")
+        raise InvalidArgument("the query contains a NUL character", "query", "Remove it")
 
 
 def _with_body(request: Request, body: bytes) -> Request:
-    """The request again, with a body that is already here."""
+    """The request again, with a body that has already been read."""
 
     given = False
 
     async def receive() -> MutableMapping[str, Any]:
         nonlocal given
         if given:
-            return await request.receive()  # what comes after a body: the news that the client left
+            return await request.receive()  # after the body: wait for the client to disconnect
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 

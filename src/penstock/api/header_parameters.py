@@ -1,4 +1,4 @@
-"""Reads the parameters of a header such as Content-Disposition in one pass, however it is written."""
+"""Parses the parameters of a header such as Content-Disposition in one pass, in linear time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parameters(value: str) -> dict[str, str]:
 
 
 def filename_of(found: dict[str, str]) -> str | None:
-    """The filename of a Content-Disposition; RFC 5987's filename* goes before the plain one."""
+    """The filename of a Content-Disposition; RFC 5987's filename* takes precedence."""
     charset, mark, encoded = found.get("filename*", "").partition("''")
     if mark and charset.lower() == "utf-8":
         return unquote(encoded)

@@ -1,16 +1,18 @@
-"""Tells orchestrators and Prometheus how this process is: alive, ready, and in figures."""
+"""Health and metrics for orchestrators and Prometheus."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict
 
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.db.migrator import assert_migrated
+from penstock.db.sql_folders import SqlFolder, find_folders
 from penstock.observe import CONTENT_TYPE, Metrics, get_logger
 from penstock.sql import SqlTree, load
 
@@ -21,7 +23,7 @@ router = APIRouter(tags=["Operate"])
 _SECONDS = 5.0
 
 
-class Health(BaseModel):
+class Liveness(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     status: str
@@ -37,30 +39,30 @@ class Readiness(BaseModel):
 
 
 @router.get("/healthz", operation_id="health")
-async def health() -> Health:
-    """Is the process alive? Asks nobody else."""
-    return Health(status="ok")
+async def health() -> Liveness:
+    """Report that the process is alive; nothing else is checked."""
+    return Liveness(status="ok")
 
 
 @router.get(
     "/readyz", operation_id="readiness", responses={503: {"model": Readiness, "description": "Not ready."}}
 )
 async def readiness(request: Request, response: Response) -> Readiness:
-    """Can it work: is the database reachable and migrated, can the blob store be written?"""
-    product = product_of(request)
+    """Report whether the database is reachable and migrated and the blob store is writable."""
+    engine = engine_of(request)
 
     async def database() -> None:
-        async with product.app.transaction() as connection:
+        async with engine.tasks.transaction() as connection:
             await connection.fetchval("select 1")
 
     async def schema() -> None:
-        async with product.app.transaction() as connection:
-            await assert_migrated(connection, _tree())
+        async with engine.tasks.transaction() as connection:
+            await assert_migrated(connection, _tree(), _folders(engine.settings.sql_dir))
 
     checks = {
         "database": await _checked("database", database),
         "schema": await _checked("schema", schema),
-        "blobs": await _checked("blobs", product.blobs.probe),
+        "blobs": await _checked("blobs", engine.blobs.probe),
     }
     ready = all(found == "ok" for found in checks.values())
     response.status_code = 200 if ready else 503
@@ -72,8 +74,13 @@ def _tree() -> SqlTree:
     return load()
 
 
+@cache
+def _folders(sql_dir: Path | None) -> tuple[SqlFolder, ...]:
+    return find_folders(sql_dir)
+
+
 async def _checked(name: str, check: Callable[[], Awaitable[None]]) -> str:
-    """`ok`, or which kind of thing went wrong; where and how is for the log, not for strangers."""
+    """`ok`, or the kind of error; details are logged, not shown to callers."""
     try:
         async with asyncio.timeout(_SECONDS):
             await check()
@@ -85,6 +92,6 @@ async def _checked(name: str, check: Callable[[], Awaitable[None]]) -> str:
 
 @router.get("/metrics", operation_id="metrics", response_class=Response)
 async def metrics(request: Request) -> Response:
-    """Figures for Prometheus."""
+    """Metrics in Prometheus format."""
     known: Metrics = request.app.state.metrics
     return Response(await asyncio.to_thread(known.render), headers={"Content-Type": CONTENT_TYPE})

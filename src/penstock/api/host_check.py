@@ -1,10 +1,11 @@
-"""Refuses requests for host names that are not ours, so that no page can reach the API by a rebound name."""
+"""Rejects requests for other host names, which protects against DNS rebinding."""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from penstock.api.problem import HttpRefused
 
@@ -16,15 +17,16 @@ _LONGEST: Final = 255
 
 
 class HostCheck:
-    """IP addresses and localhost always pass: a page of another site cannot have them as its own name.
+    """IP addresses and localhost always pass: no web page can have them as its own host name.
 
-    `names` adds what PENSTOCK_API_ALLOWED_HOSTS lists; without that list, the name the API listens on and the
-    machine's own.
+    `names` adds what PENSTOCK_API_ALLOWED_HOSTS lists; without that list, the name the API listens on, the
+    machine's own, and that of PENSTOCK_PUBLIC_URL, which providers send their users and notifications to.
     """
 
-    def __init__(self, app: ASGIApp, *, listed: str | None, host: str) -> None:
+    def __init__(self, app: ASGIApp, *, listed: str | None, host: str, public_url: str | None = None) -> None:
         self._app = app
-        given = [host, socket.gethostname()] if listed is None else listed.split(",")
+        public = urlsplit(public_url or "").hostname or ""
+        given = [host, socket.gethostname(), public] if listed is None else listed.split(",")
         names = {name.strip().lower().rstrip(".") for name in given} - {""}
         self._everything = _ALL in names
         self._names = frozenset(names | {"localhost"})
@@ -37,8 +39,8 @@ class HostCheck:
                     shown = value.decode("latin-1")[:100]
                     raise HttpRefused(
                         "misdirected",
-                        f"This API does not answer to the host name {shown!r}",
-                        "Add the name to PENSTOCK_API_ALLOWED_HOSTS (with commas; * for every name)",
+                        f"This API does not serve the host name {shown!r}",
+                        "Add the name to PENSTOCK_API_ALLOWED_HOSTS (separated by commas; * for any name)",
                         field="Host",
                     )
         await self._app(scope, receive, send)

@@ -1,4 +1,4 @@
-"""The header Idempotency-Key: the first answer is kept and given again, however often it is asked for."""
+"""The header Idempotency-Key: the first response is stored and returned again for repeated requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fastapi.responses import JSONResponse
 
 from penstock.accounts import Caller, Reply
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.problem import HttpRefused
 from penstock.api.shown_once import without_secrets
 from penstock.errors import Conflict, InvalidArgument
@@ -25,7 +25,7 @@ _REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 
 def key_of(request: Request) -> str | None:
-    """The key of a request, if it carries one."""
+    """The idempotency key of a request, if there is one."""
     key = request.headers.get("idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidArgument(
@@ -42,9 +42,9 @@ async def once(
     handler: Callable[[Request], Awaitable[Response]],
     secrets: Collection[str] = (),
 ) -> Response:
-    """Run the handler unless its answer is kept already; an error is not kept, so it can be tried again.
+    """Run the handler unless its response is stored; errors are not stored, so they can be retried.
 
-    The fields named in `secrets` are never kept.
+    The fields named in `secrets` are never stored.
     """
     async with Once(request, caller, key, body) as first:
         if first.kept is not None:
@@ -57,11 +57,11 @@ async def once(
 
 
 class Once:
-    """The time between a request's arrival and its kept answer; whoever leaves without one forgets it."""
+    """The time between a request and its stored response; if it ends without one, the key is released."""
 
     def __init__(self, request: Request, caller: Caller, key: str, body: bytes = b"") -> None:
         self.kept: Reply | None = None
-        self._replies = product_of(request).replies
+        self._replies = engine_of(request).replies
         self._caller = caller
         self._key = key
         self._sha256 = _fingerprint(request, body)
@@ -85,16 +85,16 @@ class Once:
 
     async def __aexit__(self, *_: object) -> None:
         if self._open:
-            # Also when the request was cancelled: otherwise the key would answer 409 until it runs out.
+            # Also if the request was cancelled: otherwise the key would return 409 until it expires.
             await asyncio.shield(self._replies.keep(self._caller, self._key, None))
 
 
 def replayed_upload(kept: Reply, digest: str) -> Response:
-    """The kept answer of an upload, when what came is what came the first time."""
+    """The stored response of an upload, if the same content was sent again."""
     if kept.body.get("sha256") != digest:
         raise HttpRefused(
             "key-reused",
-            "This idempotency key came with another file before",
+            "This idempotency key was used with another file",
             "Use a new key for a new request",
             field="Idempotency-Key",
         )

@@ -1,4 +1,4 @@
-"""Who is asking: the API key of a request, the scopes it needs, and how often its tenant may ask."""
+"""Authenticates a request: its API key, the scopes it needs, and its tenant's rate limit."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from fastapi import Request  # noqa: TC002 - FastAPI reads the annotations of Ne
 from penstock.accounts import Caller, Scope
 from penstock.api.problem import HttpRefused
 from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.engine.engine import Engine
 from penstock.net.bearer import api_key
-from penstock.product import Product
 
 
-def product_of(request: Request) -> Product:
+def engine_of(request: Request) -> Engine:
     """The services behind this API."""
-    product: Product = request.app.state.product
-    return product
+    engine: Engine = request.app.state.engine
+    return engine
 
 
 def caller_of(request: Request) -> Caller:
-    """Who asks; a route class has made sure of it before any handler runs."""
+    """The caller; the route class has authenticated it before any handler runs."""
     caller: Caller = request.state.caller
     return caller
 
 
 async def identify(request: Request) -> Caller:
-    """Read the key, count the request against its tenant's allowance, and remember who it is."""
-    caller = await product_of(request).accounts.authenticate(api_key(request.headers))
+    """Read the key, count the request against its tenant's rate limit, and remember the caller."""
+    caller = await engine_of(request).accounts.authenticate(api_key(request.headers))
     admit(request, caller)
     request.state.caller = caller
     return caller
 
 
 def admit(request: Request, caller: Caller) -> None:
-    """Count a request against the tenant's allowance; raises when that is used up."""
+    """Count a request against the tenant's rate limit; raises an error when it is exceeded."""
     limits: RateLimit = request.app.state.rate_limit
-    per_minute = caller.requests_per_minute or product_of(request).settings.requests_per_minute
+    per_minute = caller.requests_per_minute or engine_of(request).settings.requests_per_minute
     allowance = limits.take(caller.tenant_id, per_minute)
     request.state.rate_headers = allowance.headers()
     refuse_over(allowance)
@@ -47,13 +47,13 @@ class Needs:
         self.scope = scope
 
     async def __call__(self, request: Request) -> Caller:
-        # A coroutine, though it waits for nothing: FastAPI would send a plain function to a thread.
+        # A coroutine even though it waits for nothing: FastAPI would run a plain function in a thread.
         caller = caller_of(request)
         if not caller.may(self.scope):
             raise HttpRefused(
                 "forbidden",
                 f"The key lacks the scope {self.scope}",
-                f"Use a key with the scope {self.scope}, or make one: POST /v1/keys",
+                f"Use a key with the scope {self.scope}, or create one: POST /v1/keys",
                 field="scope",
             )
         return caller

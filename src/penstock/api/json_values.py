@@ -1,4 +1,4 @@
-"""Refuses JSON that Postgres could not store: NULs, half characters, endless numbers, bottomless nesting."""
+"""Rejects JSON that Postgres cannot store: NULs, lone surrogates, infinite numbers, deep nesting."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, NoReturn, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from penstock.errors import InvalidArgument
+from penstock.errors.invalid_field import invalid_argument
 
 METADATA_BYTES: Final = 65_536
 _DEPTH: Final = 32
@@ -17,21 +18,21 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def storable(value: object, depth: int = 0) -> object:
-    """The value itself, or ValueError saying what in it cannot be kept."""
+    """The value itself; raises ValueError with the reason if it cannot be stored."""
     if depth > _DEPTH:
-        raise ValueError(f"it is nested more than {_DEPTH} deep")
+        raise ValueError(f"it is nested more than {_DEPTH} levels deep")
     match value:
         case str():
             if "\0" in value:
-                raise ValueError("it holds a NUL character (\\u0000)")
+                raise ValueError("it contains a NUL character (\\u0000)")
             if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-                raise ValueError("it holds half a surrogate pair")
+                raise ValueError("it contains half a surrogate pair")
         case float():
             if not math.isfinite(value):
-                raise ValueError("it holds a number that is not finite")
+                raise ValueError("it contains a number that is not finite")
         case int():
             if abs(value).bit_length() > 256:
-                raise ValueError("it holds a number of more than 77 digits")
+                raise ValueError("it contains a number of more than 77 digits")
         case dict():
             for key, inner in value.items():
                 storable(key, depth + 1)
@@ -49,19 +50,19 @@ def _within_limit(value: dict[str, Any]) -> dict[str, Any]:
 
 
 Metadata = Annotated[dict[str, Any], BeforeValidator(storable), AfterValidator(_within_limit)]
-"""A JSON object of the caller's own."""
+"""A JSON object defined by the caller."""
 
 Text = Annotated[str, BeforeValidator(storable)]
 
 
 class Body(BaseModel):
-    """What a request's JSON body derives from: nothing unknown, nothing that cannot be stored."""
+    """The base of all JSON request bodies: no unknown fields, nothing that cannot be stored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def parse_object(text: str | None, field: str) -> dict[str, Any] | None:
-    """A JSON object out of a form's field, within the limits of metadata."""
+    """A JSON object from a form field, within the limits of metadata."""
     if text is None or not text.strip():
         return None
     try:
@@ -71,27 +72,25 @@ def parse_object(text: str | None, field: str) -> dict[str, Any] | None:
         storable(value)
         return _within_limit(value)
     except (ValueError, RecursionError) as wrong:
-        reason = "it is nested too deep" if isinstance(wrong, RecursionError) else str(wrong)
+        reason = "it is nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)
         raise InvalidArgument(
-            f"{field} is wrong: {reason}", field, 'Send a JSON object such as {"key": "value"}'
+            f"{field} is invalid: {reason}", field, 'Send a JSON object such as {"key": "value"}'
         ) from None
 
 
 def parse_model(model: type[Model], text: str | None, field: str) -> Model | None:
-    """A model out of a form's JSON field; its faults are named below the field."""
+    """A model from a form's JSON field; errors are named below the field."""
     value = parse_object(text, field)
     if value is None:
         return None
     try:
         return model.model_validate(value)
     except ValidationError as wrong:
-        first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join((field, *(str(part) for part in first["loc"])))
-        raise InvalidArgument(f"{place}: {first['msg']}", place, f"Correct {place}") from None
+        raise invalid_argument(wrong, field, inside=field) from None
 
 
 def checked_text(text: str | None, field: str, characters: int) -> str | None:
-    """A form's plain field, or a query's, within its length and without what cannot be stored."""
+    """A plain field of a form or query, limited in length and without anything that cannot be stored."""
     if text is None or not text:
         return None
     try:
@@ -99,7 +98,7 @@ def checked_text(text: str | None, field: str, characters: int) -> str | None:
         if len(text) > characters:
             raise ValueError(f"it has more than {characters} characters")
     except ValueError as wrong:
-        raise InvalidArgument(f"{field} is wrong: {wrong}", field, f"Correct {field}") from None
+        raise InvalidArgument(f"{field} is invalid: {wrong}", field, f"Correct {field}") from None
     return text
 
 

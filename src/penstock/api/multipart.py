@@ -1,4 +1,4 @@
-"""Reads an upload form as it arrives: the file's bytes pass through, the fields around it are kept."""
+"""Reads an upload form as it arrives: the file's bytes are streamed, the other fields are kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.api.problem import HttpRefused
 from penstock.errors import InvalidArgument, TooLarge
 
 FIELDS_BYTES: Final = 1_048_576
-"""All fields beside the file together."""
+"""The maximum size of all fields other than the file together."""
 _FIELDS: Final = 32
 _NAME_CHARACTERS: Final = 255
 _PART_NAME_CHARACTERS: Final = 100
@@ -26,10 +26,10 @@ _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class UploadForm:
-    """One form with one part named `file`; `fields` is whole only after `content()` has ended.
+    """A form with one part named `file`; `fields` is complete only after `content()` has ended.
 
-    Nothing is held back but the fields: what the client sends is given on chunk by chunk, so a slow reader
-    slows the client down.
+    Nothing is buffered but the fields: the client's data is passed on chunk by chunk, so a slow reader slows
+    the client down.
     """
 
     def __init__(self, content_type: str, body: AsyncIterator[bytes], *, digest: bool = False) -> None:
@@ -71,7 +71,7 @@ class UploadForm:
         self._finish()
 
     async def content(self) -> AsyncIterator[bytes]:
-        """The file's bytes, then the rest of the form; it ends only when the whole form was in order."""
+        """The file's bytes; it ends only after the rest of the form was read and found valid."""
         empty = True
         while True:
             while self._chunks:
@@ -84,10 +84,10 @@ class UploadForm:
             self._feed(chunk)
         self._finish()
         if empty:
-            raise InvalidArgument("the file is empty", "file", "Send a file with something in it")
+            raise InvalidArgument("the file is empty", "file", "Send a file that is not empty")
 
     def digest(self) -> str:
-        """A hash over every part, whatever the boundary was."""
+        """A hash over every part, independent of the boundary."""
         assert self._digest is not None
         return self._digest.hexdigest()
 
@@ -96,7 +96,7 @@ class UploadForm:
             self._parser.write(chunk)
         except FormParserError as broken:
             raise HttpRefused(
-                "bad-request", f"The form is broken: {broken}", "Send multipart/form-data", field="body"
+                "bad-request", f"The form is malformed: {broken}", "Send multipart/form-data", field="body"
             ) from broken
 
     def _finish(self) -> None:
@@ -133,14 +133,14 @@ class UploadForm:
             self._digest.update(repr((name, filename, self._headers.get("content-type"))).encode())
         if not self._in_file:
             if name in self.fields:
-                raise InvalidArgument(f"the field {name} is there twice", name, "Send it once")
+                raise InvalidArgument(f"the field {name} appears twice", name, "Send it once")
             if len(self.fields) >= _FIELDS:
                 raise InvalidArgument(f"more than {_FIELDS} fields", "body", "Send fewer fields")
             return
         if name != "file":
-            raise InvalidArgument(f"the file is named {name!r}", "file", "Name its part file")
+            raise InvalidArgument(f"the file part is named {name!r}", "file", "Name it file")
         if self._file_seen:
-            raise InvalidArgument("the form has two files", "file", "Send one file a request")
+            raise InvalidArgument("the form has two files", "file", "Send one file per request")
         self._file_seen = True
         self.filename = clean_filename(filename)
         self.file_type = self._headers.get("content-type")
@@ -154,7 +154,9 @@ class UploadForm:
             return
         self._fields_bytes += len(piece)
         if self._fields_bytes > FIELDS_BYTES:
-            raise TooLarge("the fields are over 1 MiB", self._name or "body", "Send less beside the file")
+            raise TooLarge(
+                "the fields are over 1 MiB", self._name or "body", "Send less in addition to the file"
+            )
         self._value += piece
 
     def _part_ends(self) -> None:
@@ -175,7 +177,7 @@ class UploadForm:
 
 
 def clean_filename(raw: str | None) -> str | None:
-    """The bare name a person would know the file by, without folders or control characters."""
+    """The bare file name as people know it, without folders or control characters."""
     bare = _CONTROLS.sub("", (raw or "").replace("\\", "/").rpartition("/")[2]).strip()
     return bare[-_NAME_CHARACTERS:] or None
 
@@ -185,7 +187,7 @@ def is_form(content_type: str | None) -> bool:
 
 
 def _boundary(content_type: str) -> bytes:
-    """The boundary, or a refusal that says what is missing."""
+    """The boundary; raises an error that says what is missing."""
     if not is_form(content_type):
         raise HttpRefused(
             "unsupported-media-type",
@@ -196,7 +198,7 @@ def _boundary(content_type: str) -> bytes:
     found = parameters(content_type).get("boundary", "")
     if not 1 <= len(found) <= 70 or not found.isascii():
         raise HttpRefused(
-            "bad-request", "The form has no usable boundary", "Name it in Content-Type", field="Content-Type"
+            "bad-request", "The form has no usable boundary", "Set it in Content-Type", field="Content-Type"
         )
     return found.encode("ascii")
 

@@ -1,4 +1,4 @@
-"""The parameters several calls share, each with its limits and a word for /docs."""
+"""Parameters shared by several calls, with their limits and descriptions."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ Wait = Annotated[
         ge=0,
         le=60,
         allow_inf_nan=False,
-        description="Wait up to so many seconds until the document is settled.",
+        description="Wait up to this many seconds until the document is indexed, skipped or failed.",
     ),
 ]
-Cursor = Annotated[
-    str | None, Query(max_length=200, description="Where the page begins: `cursor` of the page before.")
-]
-Limit = Annotated[int, Query(ge=1, le=1_000, description="The most items of a page.")]
+Cursor = Annotated[str | None, Query(max_length=200, description="The `cursor` of the previous page.")]
+Limit = Annotated[int, Query(ge=1, le=1_000, description="Maximum items per page.")]

@@ -1,4 +1,4 @@
-"""Turns every error into one `application/problem+json` answer that names the field and the remedy."""
+"""Turns every error into an `application/problem+json` response that names the field and the remedy."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 KINDS: Final[dict[str, tuple[int, str]]] = {
     "bad-request": (400, "The request cannot be read"),
     "unauthorized": (401, "No valid API key"),
+    "not-genuine": (401, "Not a genuine notification"),
     "forbidden": (403, "The key lacks the scope"),
     "quota-exceeded": (403, "The tenant's quota is used up"),
     "not-found": (404, "Not found"),
@@ -22,19 +23,19 @@ KINDS: Final[dict[str, tuple[int, str]]] = {
     "not-acceptable": (406, "Not acceptable"),
     "timeout": (408, "The request took too long"),
     "conflict": (409, "Conflict"),
-    "invalid-move": (409, "The state does not allow it"),
+    "invalid-move": (409, "Not possible in the current state"),
     "in-flight": (409, "The first request with this idempotency key is still running"),
     "tenant-closed": (410, "The tenant is closed"),
     "too-large": (413, "Too large"),
     "unsupported-media-type": (415, "Unsupported media type"),
-    "misdirected": (421, "This host name is not served here"),
+    "misdirected": (421, "Host name not served"),
     "invalid": (422, "Invalid argument"),
     "key-reused": (422, "The idempotency key was used for another request"),
     "rate-limited": (429, "Too many requests"),
-    "head-too-large": (431, "The head of the request is too large"),
+    "head-too-large": (431, "Request head too large"),
     "internal": (500, "Internal error"),
     "embedder-failed": (502, "The embedder failed"),
-    "unavailable": (503, "Not available right now"),
+    "unavailable": (503, "Temporarily unavailable"),
 }
 """Every kind of problem: its status and its title."""
 
@@ -52,7 +53,7 @@ _BY_STATUS: Final = {
 
 
 class FieldFault(BaseModel):
-    """One thing wrong with one field."""
+    """One error in one field."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,7 +62,7 @@ class FieldFault(BaseModel):
 
 
 class Problem(BaseModel):
-    """What went wrong, where, and what to do about it (RFC 9457)."""
+    """An error response: what happened, which field, and what to do (RFC 9457)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -69,15 +70,15 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    field: str | None = Field(default=None, description="The argument or thing at fault.")
+    field: str | None = Field(default=None, description="The argument or object at fault.")
     remedy: str | None = Field(default=None, description="What to do about it.")
-    errors: list[FieldFault] | None = Field(default=None, description="Every fault, if there are several.")
-    instance: str = Field(description="The path that was asked for.")
+    errors: list[FieldFault] | None = Field(default=None, description="Every error, if there are several.")
+    instance: str = Field(description="The requested path.")
     request_id: str
 
 
 class HttpRefused(PenstockError):
-    """A refusal that only HTTP knows: of a kind in `KINDS`, with headers of its own."""
+    """An error that only exists in HTTP: of a kind in `KINDS`, with its own headers."""
 
     def __init__(
         self,
@@ -102,7 +103,7 @@ def kind_of_status(status: int) -> str:
 
 
 def answer(refused: HttpRefused, *, instance: str, request_id: str, status: int | None = None) -> Response:
-    """The response for a refusal."""
+    """The response for an error."""
     own_status, title = KINDS[refused.kind]
     problem = Problem(
         type=f"/docs#problem-{refused.kind}",

@@ -1,4 +1,4 @@
-"""How many requests a tenant may make of this process, by the generic cell rate algorithm."""
+"""Limits a tenant's requests to this process, by the generic cell rate algorithm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEPT: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left after one request; `retry_after` is 0 when that request may pass."""
+    """What is left after one request; `retry_after` is 0 if that request may pass."""
 
     limit: int
     remaining: int
@@ -31,14 +31,14 @@ class Allowance:
 
 
 def burst_of(per_minute: int) -> int:
-    """How many may come at once: ten seconds' worth, at least ten, never more than a minute's."""
+    """How many requests may arrive at once: ten seconds' worth, at least ten, never more than a minute's."""
     return min(per_minute, max(10, per_minute // 6))
 
 
 class RateLimit:
-    """For each tenant: when its allowance will be full again, and the limit that was reckoned with.
+    """For each tenant: when its allowance is full again, and the limit that was used for it.
 
-    A limit that changes takes effect with the next request: what was used is kept as a number of requests.
+    A changed limit takes effect with the next request: what was used is kept as a number of requests.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,7 +46,7 @@ class RateLimit:
         self._full_at: dict[Hashable, tuple[float, int]] = {}
 
     def take(self, who: Hashable, per_minute: int) -> Allowance:
-        """Count one request; a refused one is not counted."""
+        """Count one request; a rejected one is not counted."""
         now = self._clock()
         step, burst = 60.0 / per_minute, burst_of(per_minute)
         full_at = self._reckoned(who, per_minute, now)
@@ -59,14 +59,14 @@ class RateLimit:
         return Allowance(per_minute, int(room / step - 0.999_999), full_at + step - now)
 
     def wait(self, who: Hashable, per_minute: int) -> float:
-        """Seconds until one more would pass, 0 for now; nothing is counted."""
+        """Seconds until another request would pass, 0 for now; nothing is counted."""
         now = self._clock()
         step, burst = 60.0 / per_minute, burst_of(per_minute)
         ahead = self._reckoned(who, per_minute, now) - now
         return max(0.0, ahead - (burst - 0.999_999) * step)
 
     def _reckoned(self, who: Hashable, per_minute: int, now: float) -> float:
-        """When the allowance is full again under this limit, also if it was another one until now."""
+        """When the allowance is full again under this limit, even if the limit was different before."""
         full_at, before = self._full_at.get(who, (now, per_minute))
         if before != per_minute:
             used = (full_at - now) * before / 60.0
@@ -75,7 +75,7 @@ class RateLimit:
         return max(full_at, now)
 
     def _forget(self, now: float) -> None:
-        """Who is back at a full allowance needs no number; if nobody is, the fullest half goes."""
+        """Forget tenants whose allowance is full; if there are none, forget the fullest half."""
         self._full_at = {who: at for who, at in self._full_at.items() if at[0] > now}
         if len(self._full_at) >= _KEPT:
             kept = sorted(self._full_at.items(), key=lambda pair: pair[1])[_KEPT // 2 :]
@@ -83,12 +83,12 @@ class RateLimit:
 
 
 def refuse_over(allowance: Allowance) -> None:
-    """Raise the 429 of a request that may not pass."""
+    """Raise a 429 if a request may not pass."""
     if allowance.retry_after > 0:
         seconds = max(1, math.ceil(allowance.retry_after))
         raise HttpRefused(
             "rate-limited",
-            f"More than {allowance.limit} requests a minute",
-            f"Wait {seconds} s; or raise the tenant's requests_per_minute",
+            f"More than {allowance.limit} requests per minute",
+            f"Wait {seconds} s, or raise the tenant's requests_per_minute",
             headers={"Retry-After": str(seconds)},
         )

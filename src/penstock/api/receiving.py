@@ -1,4 +1,4 @@
-"""What one request sends as a document: the file, spooled within its limit, and the fields around it."""
+"""Receives a document in one request: the file, spooled within its limit, and the other fields."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.api.bodies import announced, refuse_announced, stream
 from penstock.api.multipart import FIELDS_BYTES, UploadForm, is_form
+from penstock.blobs.spool import SpoolBudget, Spooled, spool
 from penstock.errors import InvalidArgument
-from penstock.intake.spool import SpoolBudget, Spooled, spool
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -22,8 +22,8 @@ _FORM_OVERHEAD: Final = FIELDS_BYTES + 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A whole request; `digest` tells two requests apart, when it was asked for."""
+class ReceivedUpload:
+    """A complete request; `digest` identifies its content, if requested."""
 
     content: Spooled
     fields: Mapping[str, str]
@@ -33,8 +33,10 @@ class Sent:
 
 
 @asynccontextmanager
-async def receive(request: Request, tenant_id: TenantId, limit: int, *, digest: bool) -> AsyncIterator[Sent]:
-    """Read the body to its end; it is a form, or for calls that take it, the bytes themselves."""
+async def receive(
+    request: Request, tenant_id: TenantId, limit: int, *, digest: bool
+) -> AsyncIterator[ReceivedUpload]:
+    """Read the body to its end: a form or, for calls that accept it, the bytes themselves."""
     refuse_announced(request, limit + _FORM_OVERHEAD, what="file")
     budget: SpoolBudget = request.app.state.spool_budget
     with budget.share(tenant_id, announced(request)) as take:
@@ -45,18 +47,18 @@ async def receive(request: Request, tenant_id: TenantId, limit: int, *, digest: 
 @asynccontextmanager
 async def _received(
     request: Request, limit: int, take: Callable[[int], None], *, digest: bool
-) -> AsyncIterator[Sent]:
+) -> AsyncIterator[ReceivedUpload]:
     kind = request.headers.get("content-type", "")
     if request.method == "PUT" and not is_form(kind):
         async with spool(_not_empty(stream(request)), limit=limit, take=take) as spooled:
             mark = hashlib.sha256(repr((kind, spooled.sha256)).encode()).hexdigest()
-            yield Sent(spooled, {}, None, kind or None, mark)
+            yield ReceivedUpload(spooled, {}, None, kind or None, mark)
         return
     form = UploadForm(kind, stream(request), digest=digest)
     await form.begin()
     async with spool(form.content(), limit=limit, take=take) as spooled:
         mark = form.digest() if digest else ""
-        yield Sent(spooled, form.fields, form.filename, form.file_type, mark)
+        yield ReceivedUpload(spooled, form.fields, form.filename, form.file_type, mark)
 
 
 async def _not_empty(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""Which problem each error is; what is not known here is a fault of ours and tells nothing of the inside."""
+"""Maps each error to a problem; unknown errors are internal and reveal nothing."""
 
 from __future__ import annotations
 
@@ -31,12 +31,15 @@ from penstock.errors import (
     PenstockError,
     QuotaExceeded,
     SchemaOutdated,
+    SchemaReplaced,
     SpoolFull,
     TaskNotFound,
     TenantClosed,
     TooLarge,
 )
+from penstock.errors.invalid_field import reworded
 from penstock.net.errors import AddressRefused, SignatureInvalid
+from penstock.sources.errors import ClientMissing
 
 _KINDS: Final[Mapping[type[PenstockError], str]] = {
     KeyRefused: "unauthorized",
@@ -59,20 +62,22 @@ _KINDS: Final[Mapping[type[PenstockError], str]] = {
     DatabaseNewer: "unavailable",
     NotMigrated: "unavailable",
     SchemaOutdated: "unavailable",
+    SchemaReplaced: "unavailable",
     SignatureInvalid: "unauthorized",
     AddressRefused: "invalid",
     SpoolFull: "unavailable",
+    ClientMissing: "conflict",
 }
 _REMEDIES: Final = {
-    404: "Look at /docs for the paths there are",
-    405: "Look at /docs for the methods of this path",
+    404: "See /docs for the available paths",
+    405: "See /docs for the methods of this path",
     400: "Send well-formed JSON",
 }
 _FAULTS_SHOWN: Final = 20
 
 
 def refusal_of(error: BaseException) -> HttpRefused | None:
-    """The refusal an error stands for, or None when it is a fault of ours."""
+    """The problem for an error, or None if it is an internal error."""
     match error:
         case HttpRefused():
             return error
@@ -114,7 +119,7 @@ def _ours(error: PenstockError) -> HttpRefused | None:
 def _of_the_database(error: BaseException) -> HttpRefused | None:
     state = getattr(error, "sqlstate", None)
     if isinstance(state, str) and state.startswith("22"):
-        # The edge checks what it knows; what Postgres cannot store after that is still the caller's value.
+        # The API checks what it can; anything else that Postgres cannot store is still the caller's mistake.
         return HttpRefused(
             "invalid", "A value cannot be stored", "Send plain Unicode text and finite numbers"
         )
@@ -133,7 +138,8 @@ def _of_the_database(error: BaseException) -> HttpRefused | None:
 def _invalid(error: RequestValidationError | ValidationError) -> HttpRefused:
     found = error.errors()
     faults = [
-        FieldFault(field=_place(each["loc"]), detail=str(each["msg"])) for each in found[:_FAULTS_SHOWN]
+        FieldFault(field=_place(each["loc"]), detail=reworded(str(each["msg"])))
+        for each in found[:_FAULTS_SHOWN]
     ]
     if any(each["type"] == "json_invalid" for each in found):
         return HttpRefused("bad-request", "The body is not JSON", _REMEDIES[400], field="body")
@@ -148,6 +154,6 @@ def _invalid(error: RequestValidationError | ValidationError) -> HttpRefused:
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    """The field's own name; where it came from (body, query, path) only when there is nothing else."""
+    """The field's own name; its location (body, query, path) only if there is nothing else."""
     inner = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
     return ".".join(str(part) for part in inner or location)[:200].encode("utf-8", "replace").decode()

@@ -12,7 +12,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 
 class RequestCounts:
-    """Labels are the route's template and never the path, so nobody outside can make new series."""
+    """Labels are the route's template, never the path, so callers cannot create new series."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         from prometheus_client import Counter, Histogram
@@ -22,7 +22,7 @@ class RequestCounts:
         )
         self._seconds = Histogram(
             "http_request_seconds",
-            "Time until the last byte of the answer",
+            "Time until the last byte of the response",
             ["route"],
             registry=registry,
             buckets=_BOUNDS,

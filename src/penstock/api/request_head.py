@@ -1,4 +1,4 @@
-"""Refuses the head of a request that is too large before anything in it is parsed."""
+"""Rejects a request head that is too large before any of it is parsed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from h11._events import Event
 
 LONGEST_HEAD: Final = 65_536
-"""The bytes of a request before its body: method, target and headers together."""
+"""The maximum bytes of a request before its body: method, target and headers together."""
 MOST_LINES: Final = 200
-"""The request line and the headers."""
+"""The maximum number of lines: the request line and the headers."""
 
 TOO_LARGE: Final = 431
 
 
 class BoundedConnection(h11.Connection):
-    """h11's server side; `status_hint` says why the last head was refused."""
+    """h11's server side; `status_hint` says why the last head was rejected."""
 
     def __init__(self) -> None:
         super().__init__(h11.SERVER, max_incomplete_event_size=LONGEST_HEAD)

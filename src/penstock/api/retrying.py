@@ -1,4 +1,4 @@
-"""Retries many documents over HTTP: those that failed or were skipped, for one reason or for any."""
+"""Retries many documents over HTTP: failed or skipped ones, for one reason or any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.api.guarded import GuardedRoute
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
 from penstock.api.parameters import Writer
 
@@ -16,7 +16,7 @@ router = APIRouter(route_class=GuardedRoute, tags=["Documents"], prefix="/v1/doc
 
 
 class Retry(Body):
-    """Which documents; `dry_run` counts them and sends none."""
+    """Which documents to retry; `dry_run` only counts them."""
 
     status: Literal["failed", "skipped"] = "failed"
     reason: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
@@ -25,7 +25,7 @@ class Retry(Body):
 
 
 class Retried(BaseModel):
-    """How many matched, and how many of them were sent through again."""
+    """How many documents matched, and how many of them were queued again."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,8 +35,8 @@ class Retried(BaseModel):
 
 @router.post("/retry", status_code=202, operation_id="retryDocuments")
 async def retry(request: Request, caller: Writer, body: Retry) -> Retried:
-    """Send all documents of a status through again, or only those with one reason."""
-    documents = product_of(request).documents
+    """Retry all documents with a status, or only those with one reason."""
+    documents = engine_of(request).documents
     matched = await documents.count_to_retry(
         caller.tenant_id, status=body.status, reason=body.reason, project=body.project
     )

@@ -1,4 +1,4 @@
-"""Search over HTTP: a body with every filter, or a question in the address."""
+"""Search over HTTP: a body with every filter, or a question in the URL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.api.guarded import GuardedRoute
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.json_values import METADATA_BYTES, parse_object, storable
 from penstock.api.parameters import Searcher
 from penstock.errors import InvalidArgument
@@ -20,15 +20,15 @@ router = APIRouter(route_class=GuardedRoute, tags=["Search"], prefix="/v1/search
 
 
 class FoundHit(SearchHit):
-    link: str | None = Field(description="Where the document is in this API.")
+    link: str | None = Field(description="The document's URL in this API.")
 
 
-class Found(BaseModel):
-    """What was found, best first; `models` are those the question was embedded with.
+class SearchResponse(BaseModel):
+    """Search results, best first; `models` are those that embedded the question.
 
-    `degraded` names what the search had to do without: `vector` when an embedder of `unavailable` did not
-    answer, so that documents of its projects were found by their words only. `no_good_match`: no hit is
-    relevant enough; without `min_score` the nearest are listed all the same.
+    `degraded` lists what the search had to do without: `vector` if an embedder listed in `unavailable` did
+    not answer, so that documents of its projects were found by words only. `no_good_match`: no hit is
+    relevant enough; without `min_score` the closest ones are returned anyway.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -42,8 +42,8 @@ class Found(BaseModel):
 
 
 @router.post("", operation_id="search")
-async def search(request: Request, caller: Searcher, body: Annotated[SearchQuery, Body()]) -> Found:
-    """Search by meaning and by words; every filter narrows, and returns as many hits as there are."""
+async def search(request: Request, caller: Searcher, body: Annotated[SearchQuery, Body()]) -> SearchResponse:
+    """Search by meaning and by words; filters are applied before the hits are chosen."""
     if body.metadata is not None:
         _check(body.metadata)
     return await _found(request, caller.tenant_id, body)
@@ -58,12 +58,16 @@ async def search_by_address(
     ],
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     mode: Mode = "hybrid",
-    min_score: Annotated[float | None, Query(ge=0, le=1, description="The least relevance of a hit.")] = None,
-    project: Annotated[list[str] | None, Query(max_length=50, description="Slugs; may be repeated.")] = None,
+    min_score: Annotated[
+        float | None, Query(ge=0, le=1, description="The minimum relevance of a hit.")
+    ] = None,
+    project: Annotated[
+        list[str] | None, Query(max_length=50, description=("Project slugs; may be repeated."))
+    ] = None,
     type: Annotated[list[str] | None, Query(max_length=100, description="Media types.")] = None,  # noqa: A002 - the parameter's name
     metadata: Annotated[str | None, Query(max_length=METADATA_BYTES, description="A JSON object.")] = None,
-) -> Found:
-    """The same for a browser or curl, with the filters most in use."""
+) -> SearchResponse:
+    """Search from a browser or curl, with the most common filters."""
     query = SearchQuery(
         query=q,
         limit=limit,
@@ -76,9 +80,9 @@ async def search_by_address(
     return await _found(request, caller.tenant_id, query)
 
 
-async def _found(request: Request, tenant_id: TenantId, query: SearchQuery) -> Found:
-    answer = await product_of(request).search.search(tenant_id, query)
-    return Found(
+async def _found(request: Request, tenant_id: TenantId, query: SearchQuery) -> SearchResponse:
+    answer = await engine_of(request).search.search(tenant_id, query)
+    return SearchResponse(
         hits=[
             FoundHit(
                 **hit.__dict__,
@@ -98,4 +102,4 @@ def _check(metadata: dict[str, Any]) -> None:
     try:
         storable(metadata)
     except ValueError as wrong:
-        raise InvalidArgument(f"metadata is wrong: {wrong}", "metadata", "Send plain JSON") from None
+        raise InvalidArgument(f"metadata is invalid: {wrong}", "metadata", "Send plain JSON") from None

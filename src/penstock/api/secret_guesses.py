@@ -1,4 +1,4 @@
-"""Limits how often a shared secret may be guessed, without shutting out those who know it."""
+"""Limits guesses of a shared secret without locking out those who know it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from penstock.api.problem import HttpRefused
 from penstock.api.rate_limit import RateLimit
 
 PER_ADDRESS: Final = 10
-"""Wrong secrets a minute from one address."""
+"""Wrong secrets per minute from one address."""
 IN_ALL: Final = 600
-"""Wrong secrets a minute from all addresses that have not sent the right one."""
+"""Wrong secrets per minute from all addresses that have not sent the right one."""
 _TRUSTED_SECONDS: Final = 3_600.0
 _MOST_TRUSTED: Final = 1_000
 
 
 class SecretGuesses:
-    """An address over its own limit waits. Over the limit of all, so do addresses that are new here; one that
-    sent the right secret within the hour does not, so that strangers cannot shut it out.
+    """An address over its own limit must wait. Over the total limit, so must new addresses; one that sent
+    the right secret within the last hour need not, so that others cannot lock it out.
 
     An IPv6 client counts by its /64. Behind a proxy all clients have the proxy's address.
     """
@@ -32,7 +32,7 @@ class SecretGuesses:
         self._trusted: dict[str, float] = {}
 
     def refuse_over(self, address: str | None) -> None:
-        """Raise the 429 of an address that must not guess now."""
+        """Raise a 429 for an address that may not guess now."""
         who = _network(address)
         wait = self._limit.wait(who, PER_ADDRESS)
         if self._trusted.get(who, -math.inf) < self._clock() - _TRUSTED_SECONDS:

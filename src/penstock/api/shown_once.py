@@ -1,4 +1,4 @@
-"""Secrets in an answer: shown once, marked in the description, and left out of every answer that is kept."""
+"""Secrets in a response: shown once, marked in the description, and removed from stored responses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 MARK: Final = "x-shown-once"
 NOTE: Final = (
-    "The secret was shown once, in the first answer to this request, and is not stored. "
-    "If it was lost, make a new one."
+    "The secret was shown once, in the first response to this request, and is not stored. If "
+    "you lost it, create a new one."
 )
 
 ShownOnce = Annotated[
@@ -18,7 +18,7 @@ ShownOnce = Annotated[
     Field(
         repr=False,
         json_schema_extra={MARK: True},
-        description="Shown once. Null when a repeated Idempotency-Key gets the answer again.",
+        description="Shown only once. Null if a repeated Idempotency-Key returns the response again.",
     ),
 ]
 SecretNote = Annotated[str | None, Field(description="Why the secret is null, if it is not shown again.")]
@@ -36,7 +36,7 @@ def secret_fields(model: object) -> frozenset[str]:
 
 
 def without_secrets(body: Any, secrets: Collection[str]) -> Any:
-    """The answer as it may be kept: each secret is null, and a note says why."""
+    """The response as it may be stored: each secret is null, and a note says why."""
     if not isinstance(body, dict) or not any(body.get(name) is not None for name in secrets):
         return body
     return body | dict.fromkeys(secrets) | {"secret_note": NOTE}

@@ -1,29 +1,34 @@
-"""A tenant's sources: list, pause, resume and remove them; make the webhook and rotate its secret."""
+"""A tenant's sources: list, pause, resume and remove them; create the webhook and rotate its secret."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.accounts import Caller
 from penstock.api.guarded import GuardedRoute
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
 from penstock.api.parameters import Admin
 from penstock.api.shown_once import SecretNote, ShownOnce
-from penstock.intake.webhook_sources import Source, WebhookSecret
 from penstock.model import SourceId
+from penstock.sources.sources import Source
+from penstock.sources.webhook.webhook_source import WebhookSecret
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sources"], prefix="/v1")
 
+Documents = Annotated[
+    Literal["keep", "delete"] | None,
+    Query(description="What happens to the documents of a connected source."),
+]
 OneSource = Annotated[UUID, Path(alias="source_id", description="The source's id.")]
 
 
-class Sources(BaseModel):
+class SourceList(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     items: Sequence[Source]
@@ -43,42 +48,52 @@ class SourceSecret(BaseModel):
 
 
 @router.get("/sources", operation_id="listSources")
-async def sources(request: Request, caller: Admin) -> Sources:
-    """List the sources, the oldest first."""
-    return Sources(items=await product_of(request).webhooks.list(caller.tenant_id))
+async def sources(request: Request, caller: Admin) -> SourceList:
+    """List sources, oldest first."""
+    return SourceList(items=await engine_of(request).sources.list(caller.tenant_id))
 
 
 @router.post("/sources/webhook", status_code=201, operation_id="createWebhookSource")
 async def create_webhook_source(
     request: Request, caller: Admin, body: SourceWanted | None = None
 ) -> SourceSecret:
-    """Make the tenant's webhook, to which others send documents; its secret is shown this once."""
+    """Create the tenant's webhook, to which others send documents; its secret is shown only once."""
     project = (body or SourceWanted()).project
-    return _told(caller, await product_of(request).webhooks.create(caller.tenant_id, project))
+    return _told(caller, await engine_of(request).webhooks.create(caller.tenant_id, project))
 
 
 @router.post("/sources/webhook/rotate", operation_id="rotateWebhookSource")
 async def rotate_webhook_source(request: Request, caller: Admin) -> SourceSecret:
-    """Give the webhook a new secret; the one before stays good until the next rotation."""
-    return _told(caller, await product_of(request).webhooks.renew(caller.tenant_id))
+    """Give the webhook a new secret; the previous secret is valid until the next rotation."""
+    return _told(caller, await engine_of(request).webhooks.renew(caller.tenant_id))
 
 
 @router.post("/sources/{source_id}/pause", status_code=204, operation_id="pauseSource")
 async def pause_source(request: Request, caller: Admin, source_id: OneSource) -> None:
-    """Pause a source: until it is resumed, deliveries are refused as if it did not exist."""
-    await product_of(request).webhooks.pause(caller.tenant_id, SourceId(source_id))
+    """Pause a source: until it is resumed, deliveries are rejected as if it did not exist."""
+    await engine_of(request).sources.pause(caller.tenant_id, SourceId(source_id))
 
 
 @router.post("/sources/{source_id}/resume", status_code=204, operation_id="resumeSource")
 async def resume_source(request: Request, caller: Admin, source_id: OneSource) -> None:
-    """Let a paused source take documents in again."""
-    await product_of(request).webhooks.resume(caller.tenant_id, SourceId(source_id))
+    """Accept deliveries of a paused source again."""
+    await engine_of(request).sources.resume(caller.tenant_id, SourceId(source_id))
 
 
 @router.delete("/sources/{source_id}", status_code=204, operation_id="removeSource")
-async def remove_source(request: Request, caller: Admin, source_id: OneSource) -> None:
-    """Remove a source and its secrets for good; the documents that came by it stay."""
-    await product_of(request).webhooks.remove(caller.tenant_id, SourceId(source_id))
+async def remove_source(
+    request: Request, caller: Admin, source_id: OneSource, documents: Documents = None
+) -> None:
+    """Remove a source for good, and its secrets; tokens of a connected source are revoked at the provider.
+
+    A connected source needs `documents`: whether to keep or delete what it brought in. The documents of a
+    webhook are kept. Tokens are revoked, and many documents deleted, in the background.
+    """
+    sources = engine_of(request).sources
+    if documents is None:
+        await sources.remove(caller.tenant_id, SourceId(source_id))
+    else:
+        await sources.disconnect(caller.tenant_id, SourceId(source_id), documents=documents)
 
 
 def _told(caller: Caller, made: WebhookSecret) -> SourceSecret:

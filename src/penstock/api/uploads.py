@@ -1,4 +1,4 @@
-"""Documents come in over HTTP: a form or plain bytes, streamed, taken in once, and answered."""
+"""Uploads documents over HTTP: a form or plain bytes, streamed, stored once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from pydantic import BaseModel, ConfigDict
 from penstock.accounts import Caller
 from penstock.api.guarded import StreamedRoute
 from penstock.api.idempotency import Once, key_of, replayed_upload
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.json_values import checked_text, parse_model, parse_object
 from penstock.api.parameters import Document, Wait, Writer
-from penstock.api.receiving import Sent, receive
+from penstock.api.receiving import ReceivedUpload, receive
+from penstock.documents.documents import ENDED
+from penstock.documents.file_identity import LONGEST_EXTERNAL_ID
+from penstock.documents.intake import Intake
+from penstock.documents.pipeline_config import PipelineConfig
+from penstock.documents.rows import Document as DocumentRow
+from penstock.documents.rows import Taken
 from penstock.errors import InvalidArgument
-from penstock.intake import Intake, PipelineConfig, Taken
-from penstock.intake.documents import ENDED
-from penstock.intake.rows import Document as DocumentRow
 from penstock.model import DocumentId, IngestionStatus
+from penstock.model.rows import plain
 
 router = APIRouter(route_class=StreamedRoute, tags=["Documents"])
 
@@ -39,9 +43,15 @@ _FORM: Final[dict[str, Any]] = {
                     "additionalProperties": False,
                     "properties": {
                         "file": _FILE,
-                        "project": {"type": "string", "description": "Its slug; `default` without it."},
-                        "external_id": {"type": "string", "description": "What you call the document."},
-                        "metadata": {"type": "string", "description": "A JSON object of your own."},
+                        "project": {
+                            "type": "string",
+                            "description": ("The project's slug; default: `default`."),
+                        },
+                        "external_id": {"type": "string", "description": "Your own id for the document."},
+                        "metadata": {
+                            "type": "string",
+                            "description": ("A JSON object with your own metadata."),
+                        },
                         "pipeline_config": {
                             "type": "string",
                             "description": "A JSON object: chunking, parser, language.",
@@ -65,7 +75,7 @@ _CONTENT: Final[dict[str, Any]] = {
 }
 _SEEDS_ANSWER: Final[dict[int | str, dict[str, Any]]] = {
     202: {
-        "description": "Taken in.",
+        "description": "Accepted.",
         "content": {
             "application/json": {
                 "schema": {
@@ -84,7 +94,7 @@ _SEEDS_ANSWER: Final[dict[int | str, dict[str, Any]]] = {
 
 
 class Uploaded(BaseModel):
-    """What became of an upload; `document` is there when it was waited for and settled in time."""
+    """The result of an upload; `document` is set if you waited for it and it finished in time."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -97,7 +107,7 @@ class Uploaded(BaseModel):
 
 
 _UPLOADED: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"model": Uploaded, "description": "Taken in and settled within `wait`."}
+    200: {"model": Uploaded, "description": "Accepted, and finished within `wait`."}
 }
 
 
@@ -110,10 +120,10 @@ _UPLOADED: Final[dict[int | str, dict[str, Any]]] = {
     operation_id="uploadDocument",
 )
 async def upload(request: Request, caller: Writer, wait: Wait = None) -> Response:
-    """Take a document in.
+    """Upload a document.
 
-    The file is streamed, so it is never held whole. The same content again is the same document (`created`
-    false); when it is indexed already with today's pipeline it is `skipped` at once.
+    The file is streamed, never held in memory as a whole. The same content again is the same document
+    (`created` false); if it is already indexed by the current pipeline, it is `skipped` at once.
     """
     return await _answered(request, caller, wait, _take_in)
 
@@ -126,7 +136,7 @@ async def upload(request: Request, caller: Writer, wait: Wait = None) -> Respons
     operation_id="uploadNewDocument",
 )
 async def upload_as_before(request: Request, caller: Writer) -> Response:
-    """The same under an older path, with the older names in the answer."""
+    """Upload a document under an older path, with the older names in the response."""
     return await _answered(request, caller, None, _take_in, older_names=True)
 
 
@@ -139,13 +149,13 @@ async def upload_as_before(request: Request, caller: Writer) -> Response:
     operation_id="replaceContent",
 )
 async def replace(request: Request, caller: Writer, document_id: Document, wait: Wait = None) -> Response:
-    """Send changed content of a document, which keeps its id.
+    """Replace a document's content; it keeps its id.
 
     The body is a form with the part `file`, or the bytes themselves. Searches find the old version until the
     new one is indexed.
     """
 
-    async def put(intake: Intake, caller: Caller, sent: Sent) -> Taken:
+    async def put(intake: Intake, caller: Caller, sent: ReceivedUpload) -> Taken:
         return await intake.replace(
             caller.tenant_id,
             DocumentId(document_id),
@@ -158,7 +168,7 @@ async def replace(request: Request, caller: Writer, document_id: Document, wait:
     return await _answered(request, caller, wait, put)
 
 
-async def _take_in(intake: Intake, caller: Caller, sent: Sent) -> Taken:
+async def _take_in(intake: Intake, caller: Caller, sent: ReceivedUpload) -> Taken:
     fields = sent.fields
     if unknown := fields.keys() - _KNOWN_FIELDS:
         name = min(unknown)
@@ -171,7 +181,7 @@ async def _take_in(intake: Intake, caller: Caller, sent: Sent) -> Taken:
         declared_type=sent.declared_type,
         uploaded_by=f"key:{caller.key_id}",
         metadata=parse_object(fields.get("metadata"), "metadata"),
-        external_id=checked_text(fields.get("external_id"), "external_id", 512),
+        external_id=checked_text(fields.get("external_id"), "external_id", LONGEST_EXTERNAL_ID),
         pipeline_config=parse_model(PipelineConfig, fields.get("pipeline_config"), "pipeline_config"),
     )
 
@@ -180,13 +190,13 @@ async def _answered(
     request: Request,
     caller: Caller,
     wait: float | None,
-    take: Callable[[Intake, Caller, Sent], Awaitable[Taken]],
+    take: Callable[[Intake, Caller, ReceivedUpload], Awaitable[Taken]],
     *,
     older_names: bool = False,
 ) -> Response:
-    """Read what is sent, take it in once, and say what became of it."""
-    product = product_of(request)
-    limit = caller.max_upload_bytes or product.settings.max_upload_bytes
+    """Receive the body, store it once, and build the response."""
+    engine = engine_of(request)
+    limit = caller.max_upload_bytes or engine.settings.max_upload_bytes
     key = key_of(request)
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(Once(request, caller, key)) if key is not None else None
@@ -195,8 +205,8 @@ async def _answered(
         )
         if first is not None and first.kept is not None:
             return replayed_upload(first.kept, sent.digest)
-        taken = await take(product.intake, caller, sent)
-        body = taken.model_dump(mode="json", exclude={"task_id"})
+        taken = await take(engine.intake, caller, sent)
+        body = plain(taken, without={"task_id"})
         if older_names:
             body = {
                 "ingestion/id": body["ingestion_id"],
@@ -206,9 +216,9 @@ async def _answered(
         if first is not None:
             await first.keep(202, {"sha256": sent.digest, "reply": body})
     if wait:
-        document = await product.documents.wait(caller.tenant_id, taken.document_id, wait)
-        ingestion = await product.documents.ingestion(caller.tenant_id, taken.ingestion_id)
+        document = await engine.documents.wait(caller.tenant_id, taken.document_id, wait)
+        ingestion = await engine.documents.ingestion(caller.tenant_id, taken.ingestion_id)
         body["status"] = ingestion.status
         if document.status in ENDED:
-            return JSONResponse(body | {"document": document.model_dump(mode="json")}, 200)
+            return JSONResponse(body | {"document": plain(document)}, 200)
     return JSONResponse(body, 202)

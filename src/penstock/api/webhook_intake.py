@@ -1,4 +1,4 @@
-"""POST /webhook/{tenant}: a signed delivery becomes a document; its signature is believed, nothing else."""
+"""POST /webhook/{tenant}: a signed delivery becomes a document; only its signature is trusted."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from penstock.accounts import Tenant
 from penstock.api.bodies import announced, stream
 from penstock.api.guarded import refuse_nul
 from penstock.api.header_parameters import filename_of, parameters
-from penstock.api.identity import product_of
+from penstock.api.identity import engine_of
 from penstock.api.json_values import METADATA_BYTES, checked_text
 from penstock.api.multipart import UploadForm, clean_filename, is_form
 from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.blobs.spool import SpoolBudget, Spooled, spool
+from penstock.documents.rows import Taken
+from penstock.engine.engine import Engine
 from penstock.errors import Conflict, InvalidArgument, NotFound, TenantClosed, TooLarge
-from penstock.intake import Taken
-from penstock.intake.spool import SpoolBudget, Spooled, spool
-from penstock.intake.webhook_sources import WebhookSource
 from penstock.model import IngestionStatus
 from penstock.net.errors import SignatureInvalid
-from penstock.net.webhooks import (
+from penstock.sources.webhook.webhook_source import WebhookSource
+from penstock.webhooks.signature import (
     ID,
     SIGNATURE,
     TIMESTAMP,
@@ -35,12 +36,12 @@ from penstock.net.webhooks import (
     generate_secret,
     read_signed,
 )
-from penstock.product import Product
 
 router = APIRouter(tags=["Webhooks"])
 
 _SOONEST_SECONDS: Final = 0.1
-"""No wrong signature is refused sooner: the time of the look-up would tell which tenants there are."""
+"""Wrong signatures are rejected after a fixed time: the time of the lookup would reveal which tenants
+exist."""
 
 _BODY: Final[dict[str, Any]] = {
     "parameters": [
@@ -78,16 +79,17 @@ async def receive(
     request: Request,
     tenant_slug: Annotated[str, Path(max_length=63, pattern="^[a-z0-9][a-z0-9-]*$")],
 ) -> Delivered:
-    """Take a delivery in: the body itself, or the part `file` of a form, signed as Standard Webhooks says."""
+    """Receive a delivery: the body itself, or the part `file` of a form, signed according to Standard
+    Webhooks."""
     refuse_nul(request)
     signed = read_signed(request.headers, datetime.now(UTC))
     soonest = asyncio.get_running_loop().time() + _SOONEST_SECONDS
-    product = product_of(request)
-    common = product.settings.max_upload_bytes
+    engine = engine_of(request)
+    common = engine.settings.max_upload_bytes
     limits: RateLimit = request.app.state.rate_limit
-    refuse_over(limits.take(("webhook", tenant_slug), product.settings.requests_per_minute))
-    found = await _find(product, tenant_slug)
-    # Where there is no webhook a body is read and refused as if there were one, and nothing of it is kept.
+    refuse_over(limits.take(("webhook", tenant_slug), engine.settings.requests_per_minute))
+    found = await _find(engine, tenant_slug)
+    # Without a webhook, a body is read and rejected as if there were one, and nothing of it is kept.
     limit = 0 if found is None else found.tenant.max_upload_bytes or common
     check = SignatureCheck([generate_secret()] if found is None else found.source.secrets, signed)
     budget: SpoolBudget = request.app.state.unsigned_budget
@@ -99,10 +101,10 @@ async def receive(
             except SignatureInvalid:
                 await asyncio.sleep(soonest - asyncio.get_running_loop().time())
                 raise
-            assert found is not None, "no signature fits the secret that was made for this request alone"
+            assert found is not None, "no signature matches the secret that was made for this request alone"
             body.refuse_unfit()
             taken = await _taken(request, found, message, spooled, take)
-    return Delivered.model_validate(taken.model_dump())
+    return Delivered.model_validate(taken, from_attributes=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +113,20 @@ class _Found:
     source: WebhookSource
 
 
-async def _find(product: Product, slug: str) -> _Found | None:
-    """The webhook of this tenant; None where there is none, which only those who sign may learn."""
+async def _find(engine: Engine, slug: str) -> _Found | None:
+    """The tenant's webhook; None if there is none, which only valid signers may learn."""
     try:
-        tenant = await product.accounts.find_tenant(slug)
-        return _Found(tenant, await product.webhooks.find(tenant.tenant_id))
+        tenant = await engine.accounts.find_tenant(slug)
+        return _Found(tenant, await engine.webhooks.find(tenant.tenant_id))
     except (NotFound, TenantClosed):
         return None
 
 
 @dataclass(slots=True)
 class _Body:
-    """A body on its way in: all of it is hashed, and as much is kept as the tenant may send.
+    """An incoming body: all of it is hashed, and as much is kept as the tenant may send.
 
-    The tenant's own limit is told only to those who sign; until then `most` is what anybody may send.
+    The tenant's own limit is revealed only to valid signers; until then `most` is what anybody may send.
     """
 
     request: Request
@@ -178,24 +180,25 @@ async def _kept(
     fields: dict[str, str],
 ) -> Taken:
     try:
-        return await product_of(request).webhooks.take_in(
+        return await engine_of(request).intake.take_in(
             found.tenant.tenant_id,
-            found.source,
-            message,
             content,
-            path=request.url.path,
-            source_ip=None if request.client is None else request.client.host,
             filename=filename,
             declared_type=declared_type,
-            metadata={"fields": fields} if fields else None,
+            **found.source.provenance(
+                message,
+                path=request.url.path,
+                source_ip=None if request.client is None else request.client.host,
+                fields=fields,
+            ),
         )
     except InvalidArgument as refused:
         if refused.field != SIGNATURE:
             raise
-        # A replay: what it asks for was done then, so a sender that tries again may stop.
+        # A replay: the first delivery was accepted, so a sender that retries may stop.
         raise Conflict(refused.message, refused.field, refused.remedy) from refused
 
 
 def _named(request: Request) -> str | None:
-    """The name a raw body was given, if any: `Content-Disposition: attachment; filename="…"`."""
+    """The file name of a raw body, if any: `Content-Disposition: attachment; filename="…"`."""
     return clean_filename(filename_of(parameters(request.headers.get("content-disposition", ""))))

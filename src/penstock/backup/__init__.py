@@ -1,4 +1,4 @@
-"""Backups of everything: the database, the originals and the vault's key, to one folder or archive."""
+"""Complete backups: the database, the originals and the vault's key, in one folder or archive."""
 
 from penstock.backup.manifest import Manifest
 from penstock.backup.restoring import Restored, check_backup, restore_all

@@ -1,4 +1,4 @@
-"""Originals between a store and a backup: read, listed, compared and written back."""
+"""Copies originals between a blob store and a backup."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 import obstore
 
 from penstock.backup.manifest import BlobEntry
+from penstock.blobs.store import Blobs
 from penstock.errors import NotFound
-from penstock.intake import Blobs
 
 PIECE = 1_048_576
 
 
 async def look_up(blobs: Blobs, path: str) -> tuple[int, str | None] | None:
-    """Size and etag of a blob in the store, without reading it; none if it is not there."""
+    """Size and etag of a blob without reading it; None if it does not exist."""
     try:
         meta = await obstore.head_async(blobs.store, path)
     except (obstore.exceptions.NotFoundError, FileNotFoundError):
@@ -46,13 +46,13 @@ async def is_stored(blobs: Blobs, entry: BlobEntry) -> bool:
 
 
 async def store(blobs: Blobs, entry: BlobEntry, file: Path) -> None:
-    """Write a blob back; on disk before it returns, as an upload is."""
+    """Write a blob back; synced to disk before it returns, like an upload."""
     await obstore.put_async(blobs.store, entry.path, file)
-    await blobs.settle(entry.path)
+    await blobs.sync(entry.path)
 
 
 def matches(file: Path, entry: BlobEntry) -> bool:
-    """Whether a file of the backup is what its list says."""
+    """Whether a file of the backup matches its entry."""
     return file.is_file() and file.stat().st_size == entry.size and hash_of(file) == entry.sha256
 
 

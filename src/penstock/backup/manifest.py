@@ -1,4 +1,4 @@
-"""What a backup says about itself; a folder or archive without a manifest is not a whole backup."""
+"""A backup's manifest; a folder or archive without one is not a complete backup."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from penstock.errors import InvalidArgument
+from penstock.errors.invalid_field import first_invalid
 
 MANIFEST = "manifest.json"
 DATABASE = "database.dump"
@@ -17,11 +18,11 @@ BLOB_LIST = "blobs.jsonl"
 BLOB_FOLDER = "blobs"
 VAULT_KEY = "vault.key"
 BLOB_PATH = r"^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$"
-"""No path of a list may lead out of the store, whoever wrote the list."""
+"""Paths must not point outside the store, even in a forged list."""
 
 
 class BlobEntry(BaseModel):
-    """One original as it was when it was backed up; `etag` is the bucket's."""
+    """One original at the time of the backup; `etag` is the bucket's."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,27 +49,30 @@ class Manifest(BaseModel):
     blob_bytes: int
     blob_list_sha256: str
     gone: tuple[str, ...] = ()
-    """Deleted while the backup ran; their deletion is repeated after a restore."""
+    """Deleted during the backup; the deletion is repeated after a restore."""
     missing: tuple[str, ...] = ()
-    """In the database, and not in the store or not as they were written."""
+    """In the database, but missing in the store or changed."""
     vault_key: bool
     vault_key_ids: tuple[str, ...]
+    parameters: int = 0
+    """Secrets in AWS's Parameter Store, of which the backup has everything but the ciphertext."""
     index: str
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a backup that is whole; refuses anything else."""
+    """The manifest of a complete backup; rejects anything else."""
     try:
         return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except FileNotFoundError:
         raise InvalidArgument(
-            "this is not a whole backup: there is no manifest.json in it",
+            "this is not a complete backup: it has no manifest.json",
             "source",
             "Name a folder or archive that penstock backup finished; one that was interrupted cannot be used",
         ) from None
     except ValidationError as error:
+        wrong = first_invalid(error)
         raise InvalidArgument(
-            f"its manifest.json cannot be read: {error.errors()[0]['msg']}",
+            f"its manifest.json cannot be read: {wrong.named('the file')}: {wrong.reason}",
             "source",
             "Use the release of Penstock that wrote it, or a newer one",
         ) from error

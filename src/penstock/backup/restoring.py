@@ -1,4 +1,4 @@
-"""Restores a backup: checked first, then the key and the originals, and the database last."""
+"""Restores a backup: checks it, then restores the key and the originals, and the database last."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ from penstock.backup.manifest import (
     read_entries,
     read_manifest,
 )
+from penstock.blobs.store import Blobs
 from penstock.db.addresses import Addresses
 from penstock.db.backup import require_room, restore
+from penstock.db.dump_schema import check_dump
 from penstock.errors import DatabaseNewer, InvalidArgument
-from penstock.intake import Blobs
 from penstock.settings import Settings
 from penstock.sql import load
-from penstock.vault.keys import add_keys, existing_keys, read_keys
+from penstock.vault.configured_keys import existing_keys, key_file
+from penstock.vault.keys import read_keys
 
 Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What came back; `unopened_keys` sealed secrets of the backup and are not here."""
+    """What was restored; `unopened_keys` encrypted some of its secrets and are missing here."""
 
     manifest: Manifest
     blobs_written: int
@@ -41,6 +43,8 @@ class Restored:
 def check_backup(folder: Path, progress: Progress) -> Manifest:
     """Read all of a backup and compare it with its manifest."""
     manifest = read_manifest(folder)
+    if (folder / DATABASE).is_file():
+        check_dump(folder / DATABASE)
     if manifest.schema_version > load().version:
         raise DatabaseNewer(manifest.schema_version, load().version)
     for name, digest in ((DATABASE, manifest.database_sha256), (BLOB_LIST, manifest.blob_list_sha256)):
@@ -59,14 +63,14 @@ def check_backup(folder: Path, progress: Progress) -> Manifest:
 async def restore_all(
     addresses: Addresses, settings: Settings, folder: Path, *, force: bool, progress: Progress
 ) -> Restored:
-    """Bring everything back; after a crash it can be run again: the database appears last, and whole."""
+    """Restore everything; can be repeated after a crash: the database comes last, in one transaction."""
     manifest = await asyncio.to_thread(check_backup, folder, progress)
     await require_room(addresses, replace=force)
     blobs = Blobs.open(settings)
     entries = list(read_entries(folder / BLOB_LIST))
     if manifest.blobs == "copied":
         if not force:
-            await _refuse_strangers(blobs, entries)
+            await _refuse_other_blobs(blobs, entries)
         _restore_key(settings, folder, manifest)
         written = await _copy_back(blobs, folder, entries, progress)
     else:
@@ -83,28 +87,29 @@ async def restore_all(
 def _restore_key(settings: Settings, folder: Path, manifest: Manifest) -> None:
     if not manifest.vault_key:
         return
-    text = (folder / VAULT_KEY).read_text()
-    if settings.vault_key is None:
-        add_keys(settings, text)
+    given = read_keys((folder / VAULT_KEY).read_text(), VAULT_KEY)
+    file = key_file(settings)
+    if file is not None:
+        file.add_all(given)
         return
-    here = {key.key_id for key in read_keys(settings.vault_key, "PENSTOCK_VAULT_KEY")}
-    if any(key.key_id not in here for key in read_keys(text, VAULT_KEY)):
+    here = existing_keys(settings)
+    if any(key.key_id not in (() if here is None else here.ids) for key in given):
         raise InvalidArgument(
-            "PENSTOCK_VAULT_KEY lacks a key of the backup, so its secrets could not be opened",
+            "PENSTOCK_VAULT_KEY lacks a key of the backup, so its secrets could not be decrypted",
             "PENSTOCK_VAULT_KEY",
             f"Append the keys of {folder / VAULT_KEY} to it, with a comma between them",
         )
 
 
-async def _refuse_strangers(blobs: Blobs, entries: list[BlobEntry]) -> None:
-    """Other originals belong to another installation; those of this backup were half restored before."""
+async def _refuse_other_blobs(blobs: Blobs, entries: list[BlobEntry]) -> None:
+    """Reject a store with other originals; this backup's own may be there from an interrupted restore."""
     ours = {entry.path for entry in entries}
     async for path in stored_paths(blobs):
         if path not in ours:
             raise InvalidArgument(
-                f"the blob store is not empty: {path} is not of this backup",
+                f"the blob store is not empty: {path} is not part of this backup",
                 "PENSTOCK_BLOB_URL",
-                "Name an empty folder or bucket, or add --force to restore beside what is there",
+                "Name an empty folder or bucket, or add --force to keep what is there",
             )
 
 
@@ -122,7 +127,7 @@ async def _copy_back(blobs: Blobs, folder: Path, entries: list[BlobEntry], progr
 async def _compare_bucket(
     blobs: Blobs, manifest: Manifest, entries: list[BlobEntry], *, force: bool, progress: Progress
 ) -> None:
-    """The originals stayed in their bucket: each has to be there as it was."""
+    """The originals stayed in their bucket: check that each is there and unchanged."""
     absent = []
     for done, entry in enumerate(entries):
         progress("originals", done, len(entries))
@@ -131,16 +136,16 @@ async def _compare_bucket(
             absent.append(entry.path)
     if absent and not force:
         raise InvalidArgument(
-            f"{len(absent)} of {len(entries)} originals are not in the store as they were in "
+            f"{len(absent)} of {len(entries)} originals are missing or changed in the store, compared with "
             f"{manifest.blob_store}, the first is {absent[0]}",
             "PENSTOCK_BLOB_URL",
-            f"Set PENSTOCK_BLOB_URL to {manifest.blob_store} or a copy of it; --force does without them",
+            f"Set PENSTOCK_BLOB_URL to {manifest.blob_store} or a copy of it; --force restores without them",
         )
 
 
 def _damaged(name: str) -> InvalidArgument:
     return InvalidArgument(
-        f"the backup is damaged: {name} is missing or not what the manifest says",
+        f"the backup is damaged: {name} is missing or does not match the manifest",
         "source",
         "Use another backup",
     )

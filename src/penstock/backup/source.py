@@ -1,4 +1,4 @@
-"""Opens a backup: a folder as it is, an archive unpacked into a private folder for the time of a restore."""
+"""Opens a backup: a folder directly, an archive by unpacking it into a temporary private folder."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def open_backup(path: Path, scratch: Path) -> Iterator[Path]:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    """Only plain files under names a backup has: an archive is somebody's input."""
+    """Accept only regular files with names a backup has: an archive is untrusted input."""
     try:
         with tarfile.open(path) as archive:
             for member in archive:
                 if not member.isreg() or not (member.name in FILES or BLOB.fullmatch(member.name)):
                     raise InvalidArgument(
-                        f"{member.name!r} has no place in a backup",
+                        f"{member.name!r} does not belong in a backup",
                         "source",
                         "Name what penstock backup wrote",
                     )
@@ -53,9 +53,9 @@ def _unpack(path: Path, folder: Path) -> None:
                 file.chmod(0o600)
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk, not the archive
+            raise  # an error of the disk, not of the archive
         raise InvalidArgument(
             f"{path} cannot be unpacked: {error}",
             "source",
-            "It is damaged or was not finished; use another backup",
+            "It is damaged or incomplete; use another backup",
         ) from error

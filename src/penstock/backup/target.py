@@ -1,4 +1,4 @@
-"""Where a backup is written: a folder, or an archive by its name; it appears when it is whole."""
+"""Where a backup is written: a folder or, by its extension, an archive; it appears once complete."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from penstock.errors import InvalidArgument
 ARCHIVES: dict[str, Literal["w", "w:gz"]] = {".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz"}
 
 
-class Target:
-    """`work` is a private folder beside the target; its files become the backup, or are packed into it."""
+class BackupTarget:
+    """`work` is a private folder next to the target; its files become the backup, or are packed into it."""
 
     def __init__(self, path: Path, work: Path, archive: tarfile.TarFile | None) -> None:
         self.path = path
@@ -28,7 +28,7 @@ class Target:
         self._archive = archive
 
     def keep(self, name: str) -> None:
-        """Take a finished file of `work` into the backup."""
+        """Add a finished file of `work` to the backup."""
         if self._archive is not None:
             self._archive.add(self.work / name, name, recursive=False)
             (self.work / name).unlink()
@@ -42,11 +42,11 @@ class Target:
         self.keep(name)
 
     async def keep_stream(self, name: str, pieces: AsyncIterator[bytes]) -> tuple[int, str]:
-        """Take a stream into the backup; its size and its hash."""
+        """Add a stream to the backup; returns its size and hash."""
         file = self.work / ("stream" if self._archive is not None else name)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         digest, size = hashlib.sha256(), 0
-        with file.open("wb") as out:  # pieces go to the page cache; the disk is waited for at the end
+        with file.open("wb") as out:  # pieces go to the page cache; synced to disk at the end
             async for piece in pieces:
                 digest.update(piece)
                 size += len(piece)
@@ -61,15 +61,15 @@ class Target:
 
 
 @contextmanager
-def open_target(path: Path, *, force: bool) -> Iterator[Target]:
-    """A target for the block; the backup gets its name at the block's end and not if it fails."""
+def open_target(path: Path, *, force: bool) -> Iterator[BackupTarget]:
+    """A target for the block; the backup gets its name at the end of the block, unless it fails."""
     _check(path, force=force)
     work = path.with_name(f".{path.name}.partial")
     lock = FileLock(path.with_name(f".{path.name}.lock"))
     if not lock.try_take():
-        raise InvalidArgument(f"another backup to {path} is under way", "target", "Name another target")
+        raise InvalidArgument(f"another backup to {path} is running", "target", "Name another target")
     try:
-        shutil.rmtree(work, ignore_errors=True)  # of a backup that was killed
+        shutil.rmtree(work, ignore_errors=True)  # left by a killed backup
         work.mkdir(mode=0o700)
         kind = archive_kind(path)
         packed = work / "archive"
@@ -78,7 +78,7 @@ def open_target(path: Path, *, force: bool) -> Iterator[Target]:
             packed.touch(mode=0o600)
             archive = tarfile.open(packed, ARCHIVES[kind], format=tarfile.PAX_FORMAT)  # noqa: SIM115
         try:
-            yield Target(path, work, archive)
+            yield BackupTarget(path, work, archive)
         finally:
             if archive is not None:
                 archive.close()
@@ -90,7 +90,7 @@ def open_target(path: Path, *, force: bool) -> Iterator[Target]:
 
 
 def archive_kind(path: Path) -> str | None:
-    """The ending that makes it an archive."""
+    """The extension that makes it an archive."""
     return next((ending for ending in ARCHIVES if path.name.endswith(ending)), None)
 
 
@@ -103,7 +103,7 @@ def _check(path: Path, *, force: bool) -> None:
         inside = {entry.name for entry in path.iterdir()}
         if inside and MANIFEST not in inside:
             raise InvalidArgument(
-                f"{path} is a folder with other things in it",
+                f"{path} is a folder that contains other files",
                 "target",
                 "Name a folder that does not exist yet",
             )
@@ -114,7 +114,7 @@ def _check(path: Path, *, force: bool) -> None:
 
 
 def _put(path: Path, finished: Path) -> None:
-    """Give the backup its name, after it is safe on disk."""
+    """Rename the backup after it has been synced to disk."""
     if finished.is_file():
         with finished.open("rb") as file:
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Writes a backup: a dump of one moment, the originals it knows, the vault's key, and the manifest last."""
+"""Writes a backup: a consistent dump, its originals, the vault's key, and the manifest last."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from penstock.backup.manifest import (
     Manifest,
     write_entries,
 )
-from penstock.backup.target import Target, open_target
+from penstock.backup.target import BackupTarget, open_target
+from penstock.blobs.store import Blobs
 from penstock.db.addresses import Addresses
-from penstock.db.backup import Snapshot, still_known, take_snapshot
+from penstock.db.backup import DumpSnapshot, still_known, take_snapshot
 from penstock.errors import NotFound
-from penstock.intake import Blobs
 from penstock.settings import Settings
-from penstock.vault.keys import existing_keys
+from penstock.vault.configured_keys import existing_keys
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with what is being done, how much of it is done, and of how much if that is known."""
+"""Called with the current step, the amount done, and the total if known."""
 
 
 async def back_up_all(
     addresses: Addresses, settings: Settings, path: Path, *, with_key: bool, force: bool, progress: Progress
 ) -> Manifest:
-    """Write everything to a folder or archive that appears when it is whole, also while workers run."""
+    """Write everything to a folder or archive that appears once complete; workers may keep running."""
     blobs = Blobs.open(settings)
     with open_target(path, force=force) as target:
         snapshot = await take_snapshot(
@@ -66,6 +66,7 @@ async def back_up_all(
             missing=missing,
             vault_key=with_key and keys is not None,
             vault_key_ids=() if keys is None else keys.ids,
+            parameters=snapshot.parameters,
             index=settings.index,
         )
         target.keep_text(MANIFEST, manifest.model_dump_json(indent=2) + "\n")
@@ -73,9 +74,9 @@ async def back_up_all(
 
 
 class _Copies:
-    """Copies the originals of a snapshot, or lists them where they stay in their bucket."""
+    """Copies the originals of a snapshot, or lists them if they stay in their bucket."""
 
-    def __init__(self, blobs: Blobs, target: Target, progress: Progress) -> None:
+    def __init__(self, blobs: Blobs, target: BackupTarget, progress: Progress) -> None:
         self._blobs = blobs
         self._target = target
         self._progress = progress
@@ -83,7 +84,7 @@ class _Copies:
         self._absent: list[str] = []
         self._damaged: list[str] = []
 
-    async def copy(self, snapshot: Snapshot) -> None:
+    async def copy(self, snapshot: DumpSnapshot) -> None:
         for done, (path, size, sha256) in enumerate(snapshot.blobs):
             self._progress("originals", done, len(snapshot.blobs))
             if self._blobs.local_folder is None:
@@ -113,7 +114,7 @@ class _Copies:
         self.entries.append(BlobEntry(path=path, size=size, sha256=digest))
 
     async def sort_absent(self, addresses: Addresses) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Which of the absent were deleted meanwhile, and which the store should have and has not."""
+        """Which missing originals were deleted meanwhile, and which the store should have."""
         live = await still_known(addresses, self._absent)
         gone = tuple(path for path in self._absent if path not in live)
         return gone, tuple(sorted((*live, *self._damaged)))

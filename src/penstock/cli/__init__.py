@@ -5,8 +5,12 @@ import gc
 
 def main() -> int:
     """Run the command that the arguments name and return its exit code."""
-    gc.set_threshold(10_000)  # imports make many objects that stay: looking for garbage among them is waste
+    gc.set_threshold(10_000)
+    gc.disable()  # until the command is loaded: imports create no garbage
 
     from penstock.cli.program import run_program
 
-    return run_program()
+    try:
+        return run_program()
+    finally:
+        gc.freeze()  # or Python looks through every module three times before it exits

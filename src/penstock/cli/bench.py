@@ -1,4 +1,5 @@
-"""`penstock bench`: the repository's benchmark where it is, else a quick measure of this database."""
+"""`penstock bench`: runs the repository's benchmark in a checkout, or a quick measurement of this
+database."""
 
 from __future__ import annotations
 
@@ -10,28 +11,31 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.app import Penstock
 from penstock.cli import output
 from penstock.cli.progress import bar
 from penstock.cli.session import run
 from penstock.db.reach import reaching
+from penstock.engine.penstock import Penstock
 from penstock.settings import Settings
 
 QUEUE = "penstock-bench"
 BATCH = 1_000
 
 Tasks = Annotated[int, typer.Option(min=1, max=10_000_000, help="No-op tasks to enqueue and drain.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Measure this database, also where the benchmark is.")]
-Arguments = Annotated[list[str] | None, typer.Argument(help="For python -m bench, after --.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Measure the configured database even in a checkout of Penstock.")
+]
+Arguments = Annotated[list[str] | None, typer.Argument(help="Arguments for python -m bench, after --.")]
 
 
 def command(
     arguments: Arguments = None, tasks: Tasks = 20_000, quick: Quick = False, as_json: output.AsJson = False
 ) -> None:
-    """Measure enqueue and drain.
+    """Measure how fast tasks are enqueued and processed.
 
-    In a checkout of Penstock it runs python -m bench, which compares with other queues. Elsewhere, and with
-    --quick or --json, it measures no-op tasks on the configured database, in the queue penstock-bench.
+    In a checkout of Penstock this runs python -m bench, which compares Penstock with other queues. Elsewhere,
+    and with --quick or --json, it measures no-op tasks on the configured database, in the queue penstock-
+    bench.
     """
     if Path("bench/systems/penstock.py").exists() and not quick and not as_json:
         raise typer.Exit(

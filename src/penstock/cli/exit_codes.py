@@ -1,4 +1,4 @@
-"""What the exit codes of every command mean."""
+"""The exit codes of every command."""
 
 from enum import IntEnum
 
@@ -16,15 +16,15 @@ class Exit(IntEnum):
 
 EPILOG = """\b
 Exit codes:
-  0    done
-  1    refused or not found; the line on stderr says what to do
-  2    wrong usage
+  0    success
+  1    rejected or not found; the line on stderr says what to do
+  2    wrong option or argument
   3    the database cannot be reached or is not migrated
   4    doctor found a problem
-  70   a fault in the program; --debug shows where
-  75   a worker's event loop was blocked for PENSTOCK_STALL_SECONDS; start it again
+  70   a bug in Penstock; --debug shows where
+  75   a worker's event loop was blocked for PENSTOCK_STALL_SECONDS; restart the worker
   130  interrupted
 \b
-Every command takes --json: one document on stdout, errors as one on stderr.
-Without PENSTOCK_DATABASE_URL Penstock uses its own Postgres under .penstock/.
+Every command takes --json: one JSON document on stdout, an error as one on stderr.
+Without PENSTOCK_DATABASE_URL, Penstock runs its own Postgres in .penstock/.
 """

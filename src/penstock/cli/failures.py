@@ -1,4 +1,4 @@
-"""How an error looks to whoever typed the command: one line or one JSON document, and an exit code."""
+"""Shows an error to the user: one line or one JSON document, and an exit code."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from penstock.errors import (
     NotMigrated,
     PenstockError,
     SchemaOutdated,
+    SchemaReplaced,
     ServerStartFailed,
 )
+from penstock.errors.invalid_field import reworded
 
 WrongUsage: type[Exception] = typer.BadParameter.__bases__[0]
 """Typer's UsageError, which it does not export."""
@@ -30,6 +32,7 @@ UNREACHABLE = (
     MigrationChanged,
     NotMigrated,
     SchemaOutdated,
+    SchemaReplaced,
     ServerStartFailed,
 )
 
@@ -44,16 +47,18 @@ class Shown:
     remedy: str | None = None
 
     def line(self) -> str:
-        named = self.field and not re.search(rf"\b{re.escape(self.field)}\b", self.message)
+        said = f"{self.message} {self.remedy}"
+        named = self.field and not re.search(rf"\b{re.escape(self.field)}\b", said)
         head = self.message.rstrip(".") + (f" ({self.field})" if named else "")
-        return ". ".join(part.rstrip(".") for part in (head, self.remedy) if part) + "."
+        between = "" if head.endswith("\n") else ". "  # a list ends with its last line
+        return between.join(part.rstrip(".") for part in (head, self.remedy) if part) + "."
 
 
 def describe(error: BaseException) -> Shown:
-    """What is known of an error: its kind, what happened, which argument or setting, what to do."""
+    """The error's code, its message, the argument or setting it is about, and the remedy."""
     if not isinstance(error, PenstockError):
         text = f"{type(error).__name__}: {error}".rstrip(": ")
-        return Shown("bug", text, None, "Run it again with penstock --debug … and report what that shows")
+        return Shown("bug", text, None, "Run the command again as penstock --debug … and report the output")
     field = getattr(error, "field", None) or getattr(error, "variable", None)
     if isinstance(error, AppNotFound):
         field = "app"
@@ -74,7 +79,8 @@ def show(error: BaseException, *, as_json: bool) -> int:
 
 
 def show_usage(error: Exception, *, as_json: bool) -> int:
-    """The same for a command line that makes no sense; without --json the usage is shown too."""
+    """Show a wrong command line; without --json the usage is printed as well."""
+    error.message = reworded(getattr(error, "message", ""))  # type: ignore[attr-defined]  # as below
     if not as_json:
         error.show()  # type: ignore[attr-defined]  # of Typer's UsageError
         return Exit.USAGE
@@ -86,7 +92,7 @@ def show_usage(error: Exception, *, as_json: bool) -> int:
             code="usage",
             message=error.format_message(),  # type: ignore[attr-defined]  # as above
             field=getattr(parameter, "name", None) or (str(hint) if hint else None),
-            remedy=f"{context.command_path if context else 'penstock'} --help shows the usage",
+            remedy=f"See {(context.command_path if context else 'penstock')} --help",
         ),
         as_json=True,
     )
@@ -94,19 +100,17 @@ def show_usage(error: Exception, *, as_json: bool) -> int:
 
 
 def warn_of_misspelt(*, as_json: bool) -> None:
-    """Name the variables that look like a setting and are none."""
-    from penstock.settings import unknown_variables  # whoever only asks for the version needs none
+    """Warn about variables that look like settings but are not."""
+    from penstock.settings import unknown_variables  # imported here: `penstock version` needs no settings
 
     for name, nearest in unknown_variables().items():
-        advice = (
-            f"Did you mean {nearest}?" if nearest else "See docs/operate/settings.md for those there are."
-        )
+        advice = f"Did you mean {nearest}?" if nearest else "See docs/operate/settings.md for the list."
         shown = Shown("setting_unknown", f"{name} is not a setting and is ignored", name, advice)
         warn(json.dumps({"warning": asdict(shown)}) if as_json else f"warning: {shown.message}. {advice}")
 
 
 def warn(text: str) -> None:
-    """A line beside the result, for people."""
+    """Write a line for people to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

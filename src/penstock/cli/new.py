@@ -1,4 +1,4 @@
-"""`penstock new`: write the files of a new supervised process into a checkout."""
+"""`penstock new`: generates the files of a new supervised process in your project."""
 
 from __future__ import annotations
 
@@ -8,49 +8,70 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
-from penstock.scaffold import Channel, Checkout, Process, Thing, check_absent, process_files, write
+from penstock.processes.channels.names import ChannelName
+from penstock.processes.generator import (
+    Process,
+    ProcessSubject,
+    Target,
+    channel_names,
+    check_absent,
+    process_files,
+    write,
+)
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What it does, such as send_reminder.")]
-Schema = Annotated[str, typer.Option(help="The schema it lives in; a new one is created.")]
-Over = Annotated[Channel, typer.Option("--channel", help="How an attempt does its work.")]
-About = Annotated[
-    Thing | None,
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the process, such as send_reminder.")]
+Schema = Annotated[str, typer.Option(help="The schema to create it in; it is created if it does not exist.")]
+Over = Annotated[
+    str,
     typer.Option(
-        "--about", help="What one run is about; subject, any text, if not given. Channels other than "
-        "db_function have their own."
+        "--channel", metavar="CHANNEL", help="How an attempt does its work: db_function, email, sms, "
+        "file_delete, or your own channel."
     ),
 ]  # fmt: skip
-Into = Annotated[Path, typer.Option(metavar="FOLDER", help="The checkout of Penstock to write into.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would be written.")]
+About = Annotated[
+    ProcessSubject | None,
+    typer.Option(
+        "--about", help="What one run is about; default: subject, any text. Email, sms and file_delete "
+        "have their own."
+    ),
+]  # fmt: skip
+Into = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="The project to write into; default: the current folder.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list the files that would be written.")]
 
 
 @group.callback()
 def new() -> None:
-    """Write the files of something new into a checkout."""
+    """Generate files in your project."""
 
 
 @group.command("process")
 def process(
     name: Name,
     schema: Schema,
-    channel: Over = Channel.DB_FUNCTION,
+    channel: Over = ChannelName.DB_FUNCTION,
     about: About = None,
     into: Into = Path(),
     dry_run: DryRun = False,
     as_json: output.AsJson = False,
 ) -> None:
-    """Write the migration, functions, grants and test of a supervised process; they work as they are."""
+    """Generate the files of a supervised process.
+
+    The migration, functions, grants and their test work as generated.
+    """
+    _check_channel(channel, into)
     wanted = Process.named(name, schema, channel, about)
-    checkout = Checkout.at(into)
-    files = process_files(wanted, checkout)
+    target = Target.at(into)
+    files = process_files(wanted, target)
     if dry_run:
-        check_absent(checkout.root, files)
+        check_absent(target.root, files)
     else:
-        write(checkout.root, files)
+        write(target.root, files)
     paths = [str(file.path) for file in files]
-    steps = next_steps(wanted, paths)
+    steps = next_steps(wanted, target, paths)
     if as_json:
         output.document(
             {
@@ -58,13 +79,13 @@ def process(
                 "channel": wanted.channel,
                 "about": wanted.about,
                 "written": not dry_run,
-                "folder": str(checkout.root),
+                "folder": str(target.root),
                 "files": paths,
                 "next_steps": steps,
             }
         )
         return
-    output.write(f"{'Would write' if dry_run else 'Wrote'} {wanted.qualified} into {checkout.root}:")
+    output.write(f"{'Would write' if dry_run else 'Wrote'} {wanted.qualified} into {target.root}:")
     for path in paths:
         output.write(f"  {path}")
     output.write("\nNext:")
@@ -72,14 +93,30 @@ def process(
         output.write(f"  {number}. {step}")
 
 
-def next_steps(process: Process, paths: list[str]) -> list[str]:
-    """What is left to do, in order."""
+def _check_channel(channel: str, into: Path) -> None:
+    own = channel_names(into.resolve())
+    if channel not in (*ChannelName, *own):
+        raise typer.BadParameter(
+            f"there is no channel {channel!r}; use {', '.join((*ChannelName, *own))}. Offer your own in "
+            'pyproject.toml: [project.entry-points."penstock.channels"]',
+            param_hint="channel",
+        )
+
+
+def next_steps(process: Process, target: Target, paths: list[str]) -> list[str]:
+    """The remaining steps, in order."""
     first = process.first_function.partition(".")[2]
     mine = next(path for path in paths if path.endswith(f"/{first}.sql"))
-    work = "Write the work into" if process.channel is Channel.DB_FUNCTION else "Look at what is sent by"
+    work = "Write the work into" if process.channel == ChannelName.DB_FUNCTION else "Check what is sent in"
+    checks = (
+        "make check && .venv/bin/python -m pytest" if target.is_penstock else "penstock db check && pytest"
+    )
     return [
-        f"{work} {mine}; change the migration now or never, once applied it is fixed",
-        f"make check && .venv/bin/python -m pytest {paths[-1]}",
+        f"{work} {mine}; change the migration now, because it cannot be changed once applied",
+        f"{checks} {paths[-1]}",
         "penstock migrate, then restart the workers",
-        f"To start one, call {process.schema}.kickoff_{process.name}(…) in a transaction of the tenant",
+        (
+            f"To start a process, call {process.schema}.kickoff_{process.name}(…) in a transaction "
+            "of the tenant"
+        ),
     ]

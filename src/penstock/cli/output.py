@@ -1,4 +1,4 @@
-"""Results go to stdout: one JSON document, a table for a terminal, or plain columns for a pipe."""
+"""Writes results to stdout: one JSON document, a table on a terminal, or plain columns in a pipe."""
 
 from __future__ import annotations
 
@@ -14,10 +14,16 @@ import typer
 
 from penstock.observe.formats import escape
 
-WRAPPED = ("error_message", "rate", "name", "")
-"""Columns of free text, which give way to the others."""
+WRAPPED = ("error_message", "rate", "name", "value", "stated by", "sender", "subject", "why", "")
+"""Columns of free text, which are wrapped to leave space for the others."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
+
+
+def with_code(code: object, message: object) -> str:
+    """A document's reason code and message; messages of rejected documents already begin with their code."""
+    first, text = str(code or ""), str(message or "")
+    return text if text.startswith(f"{first}:") else ": ".join(part for part in (first, text) if part)
 
 
 def document(value: Mapping[str, object], *, one_line: bool = False) -> None:
@@ -26,8 +32,10 @@ def document(value: Mapping[str, object], *, one_line: bool = False) -> None:
     write(json.dumps(value, default=_plain, indent=indent, ensure_ascii=False))
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str = "Nothing.") -> None:
-    """Rows for people; control characters in what tasks wrote are made visible."""
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str = "Nothing to show."
+) -> None:
+    """Write rows for people; control characters in values are escaped."""
     if not rows:
         if sys.stdout.isatty():
             write(empty)
@@ -36,13 +44,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: st
     write(_rich_table(columns, cells) if sys.stdout.isatty() else _plain_table(columns, cells))
 
 
-def records(columns: Sequence[str], rows: Sequence[object], *, empty: str = "Nothing.") -> None:
-    """A table of these fields of the rows."""
+def records(columns: Sequence[str], rows: Sequence[object], *, empty: str = "Nothing to show.") -> None:
+    """Write these fields of the rows as a table."""
     table(columns, [[getattr(row, name) for name in columns] for row in rows], empty=empty)
 
 
 def facts(pairs: Mapping[str, object]) -> None:
-    """Names and values, one a line; nested values as JSON."""
+    """Write names and values, one per line; nested values as JSON."""
     width = max(map(len, pairs), default=0)
     for name, value in pairs.items():
         text = json.dumps(value, default=_plain) if isinstance(value, dict | list) else cell(value)
@@ -50,12 +58,12 @@ def facts(pairs: Mapping[str, object]) -> None:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number and what it counts: 1 file, 2 files, 1,000 queries."""
+    """A number with its noun: 1 file, 2 files, 1,000 queries."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def cell(value: object) -> str:
-    """One value as people read it."""
+    """One value as text for people."""
     match value:
         case None:
             return "-"
@@ -72,7 +80,7 @@ def cell(value: object) -> str:
 
 
 def write(text: str, *, end: str = "\n") -> None:
-    """A line on stdout; a reader that left ends the command quietly."""
+    """Write a line to stdout; exit quietly if the reader has closed the pipe."""
     try:
         encoding = sys.stdout.encoding or "utf-8"
         print(text.encode(encoding, "backslashreplace").decode(encoding), end=end, flush=True)
@@ -108,9 +116,13 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     from rich.text import Text
 
     drawn = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for column in columns:
+    for place, column in enumerate(columns):
         drawn.add_column(
-            column, no_wrap=column not in WRAPPED, overflow="fold" if column in WRAPPED else "ellipsis"
+            column,
+            no_wrap=column not in WRAPPED,
+            overflow="fold" if column in WRAPPED else "ellipsis",
+            # An id is there to be copied.
+            min_width=max((len(row[place]) for row in rows), default=0) if column.endswith("_id") else None,
         )
     for row in rows:
         drawn.add_row(*map(Text, row))

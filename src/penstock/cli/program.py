@@ -1,7 +1,8 @@
-"""The program `penstock`: which commands there are; only the one that is called is loaded."""
+"""The program `penstock`: its list of commands, of which only the one called is loaded."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -11,63 +12,100 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from penstock.cli import version
+from penstock.cli import typer_values, version
 from penstock.cli.exit_codes import EPILOG, Exit
 from penstock.cli.failures import WrongUsage, show, show_usage, warn_of_misspelt
-from penstock.cli.parent import end_with_parent, tell_parent
+from penstock.cli.run.parent import end_with_parent, tell_parent
 
 GROUPS = {
     "Start here": {
-        "demo": "See documents become searchable and a killed worker lose nothing.",
+        "demo": "Watch documents become searchable while a worker is killed.",
         "up": "Start everything: Postgres, the API and a worker.",
     },
     "Documents": {
-        "ingest": "Take files and folders in and watch them become searchable.",
-        "search": "Find passages by meaning and by words.",
-        "document": "Look at documents, get, retry, re-index or delete them.",
-        "explain": "Say where a document or a task is, why, and what to do about it.",
+        "ingest": "Add files and folders and wait until they are searchable.",
+        "search": "Search documents by meaning and by words.",
+        "document": "List, show, download, retry, re-index or delete documents.",
+        "client": "List, show, join and split clients.",
+        "explain": "Explain the state of a document or a task, and what to do.",
         "model": "List, install and switch embedding models.",
-        "mcp": "Serve a tenant's documents to an AI assistant over stdio.",
+        "mcp": "Give an AI assistant access to a tenant's documents over stdio.",
     },
     "Accounts": {
-        "tenant": "Make and list tenants, their limits and their API keys.",
-        "project": "Make and list projects, change, delete and re-index them.",
-        "source": "List a tenant's sources, make its webhook, pause and remove them.",
+        "tenant": "Manage tenants, their limits and their API keys.",
+        "project": "Create, list, change, re-index or delete projects.",
+        "source": "Add, connect, sync, list, pause or remove sources of documents.",
     },
     "Messages and processes": {
         "message": "Send emails and text messages.",
-        "process": "Look at supervised processes, start one again that failed.",
+        "process": "List and inspect supervised processes, and restart failed ones.",
     },
     "Queue": {
-        "queue": "Look at queues, pause them, limit them.",
-        "task": "Look at tasks, cancel them, run them now.",
-        "dead": "Look at dead letters, replay or purge them.",
-        "schedule": "Look at the cron schedules, run one now.",
+        "queue": "Show queues, pause them, limit their rate.",
+        "task": "Show tasks, cancel them, run them now.",
+        "dead": "Show dead letters, replay or purge them.",
+        "schedule": "Show cron schedules, run one now.",
     },
     "Operate": {
         "api": "Serve the HTTP API.",
-        "worker": "Work on documents, or run the tasks of an app.",
-        "migrate": "Bring the database to the schema of this version.",
-        "backup": "Back up the database, the originals and the vault's key.",
-        "restore": "Restore what penstock backup wrote.",
-        "db": "The database itself: its address, psql, backup, restore, stop.",
-        "doctor": "Check the database, its roles, workers and queues.",
+        "worker": "Process documents, or run the tasks of your app.",
+        "migrate": "Upgrade the database schema to this version.",
+        "backup": "Back up the database, the original files and the vault key.",
+        "restore": "Restore a backup made by penstock backup.",
+        "db": "Manage the database: address, status, psql, dump, restore, stop.",
+        "vault": "Show the vault's keys, rotate them, forget old ones.",
+        "doctor": "Check the database, roles, workers, queues and services.",
         "version": "Print the version.",
     },
     "Development": {
-        "new": "Write a new supervised process.",
-        "bench": "Measure enqueue and drain on this database.",
+        "simulate": "Run simulated HubSpot, Google Drive, QuickBooks and Gmail.",
+        "new": "Generate the files of a new supervised process.",
+        "bench": "Measure how fast this machine enqueues and runs tasks.",
     },
 }
 """Every command with its line in `penstock --help`, under the headings of that page."""
 
 COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 
+HOMES = {
+    "api": "run.api",
+    "backup": "database.backup",
+    "bench": "bench",
+    "client": "documents.client",
+    "db": "database.db",
+    "dead": "operate.dead",
+    "demo": "demo.command",
+    "doctor": "doctor.command",
+    "document": "documents.document",
+    "explain": "documents.explain",
+    "ingest": "ingest.command",
+    "mcp": "mcp.command",
+    "message": "operate.message",
+    "migrate": "database.migrate",
+    "model": "documents.model",
+    "new": "new",
+    "process": "operate.process",
+    "project": "tenants.project",
+    "queue": "operate.queue",
+    "restore": "database.restore",
+    "schedule": "operate.schedule",
+    "search": "documents.search",
+    "simulate": "simulate",
+    "source": "tenants.source",
+    "task": "operate.task",
+    "tenant": "tenants.tenant",
+    "up": "run.up",
+    "vault": "operate.vault",
+    "version": "version",
+    "worker": "run.worker",
+}
+"""The module of each command in `penstock.cli`."""
+
 SHARED = ("new", "model")
-"""Commands that write for others to read (a project's files, a cache) and nothing in the data directory."""
+"""Commands that write files for others to read (a project's files, a cache), none in the data directory."""
 
 _WIDEST = max(map(len, COMMANDS))
-"""One column of names over all headings."""
+"""Command names are padded to the same width under every heading."""
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")]
 EndsWithParent = Annotated[bool, typer.Option("--ends-with-parent", hidden=True)]
@@ -75,7 +113,7 @@ AliveFd = Annotated[int | None, typer.Option("--alive-fd", hidden=True)]
 
 
 class _Program(TyperGroup):
-    """Lists the commands under their headings; Typer does so only in the boxes of rich, slowly."""
+    """Lists commands under headings without rich, whose boxes are slow to load."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for heading, commands in GROUPS.items():
@@ -84,11 +122,12 @@ class _Program(TyperGroup):
 
 
 def build(words: Sequence[str]) -> typer.Typer:
-    """The program with those commands loaded that `words` may call; of the others only name and line."""
+    """The program with the modules of the commands named in `words`; of the others only name and help
+    line."""
     program = typer.Typer(
         name="penstock",
         cls=_Program,
-        help="Penstock: documents through one durable Postgres queue into a searchable index.",
+        help="Penstock ingests documents through a durable Postgres queue and makes them searchable.",
         epilog=EPILOG,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -96,14 +135,14 @@ def build(words: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
     program.callback()(_options)
-    # The names of the others are for "Did you mean"; after a command that exists nobody asks.
+    # The other names are only for "Did you mean"; not needed once a command is known.
     known = next((word for word in words if not word.startswith("-")), None) in COMMANDS
     for name, line in COMMANDS.items():
         if name not in words:
             if not known:
                 program.command(name, help=line)(_not_loaded)
             continue
-        module = import_module(f"penstock.cli.{name}")
+        module = import_module(f"penstock.cli.{HOMES[name]}")
         if hasattr(module, "group"):
             program.add_typer(module.group, name=name, help=line)
         else:
@@ -112,19 +151,22 @@ def build(words: Sequence[str]) -> typer.Typer:
 
 
 def run_program() -> int:
-    """Run it on the process's arguments; whatever goes wrong ends as one line and an exit code."""
+    """Run the command in sys.argv; any failure becomes one line on stderr and an exit code."""
     words = sys.argv[1:]
     ours = words[: words.index("--")] if "--" in words else words
     as_json = "--json" in ours
     debug = "--debug" in ours or os.environ.get("PENSTOCK_LOG_LEVEL", "").lower() == "debug"
     completing = "_PENSTOCK_COMPLETE" in os.environ
     if words in (["version"], ["version", "--json"], ["--version"]):
-        version.command(as_json=as_json)  # Typer takes longer to read a flag than all the rest
+        version.command(as_json=as_json)  # Typer takes longer to start than the rest of this command
         return Exit.OK
     if not ours or ours[0] not in SHARED:
-        os.umask(0o077)  # what goes into the data directory is nobody else's
+        os.umask(0o077)  # files in the data directory are private to this user
+    typer_values.install()
     try:
         program = build(tuple(COMMANDS) if completing else ours)
+        gc.freeze()
+        gc.enable()
         code = program(words, prog_name="penstock", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
@@ -148,16 +190,17 @@ def _options(
         os.environ["PENSTOCK_LOG_LEVEL"] = "debug"
     if ends_with_parent:
         end_with_parent()
-    else:  # or our parent has said it already
+    else:  # the parent process has already warned
         warn_of_misspelt(as_json="--json" in sys.argv)
     if alive_fd is not None:
         tell_parent(alive_fd)
 
 
 def _not_loaded() -> None:
-    raise AssertionError("a command that is called is loaded")
+    raise AssertionError("a command must be loaded before it is called")
 
 
 def _forget_stdout() -> None:
-    """The reader has gone; Python must not fail when it flushes at exit."""
+    """Redirect stdout to /dev/null: the reader has closed the pipe, and Python's flush at exit must not
+    fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

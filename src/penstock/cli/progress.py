@@ -1,4 +1,4 @@
-"""Progress on stderr, and only when stderr is a terminal."""
+"""Progress bars on stderr, only when stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar that is told how much is done so far; without a total it counts bytes."""
+    """A progress bar, updated with the amount done so far; without a total it counts bytes."""
     if not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -25,7 +25,7 @@ def bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def phases() -> Iterator[Callable[[str, int, int | None], None]]:
-    """One line that says which of several steps runs and how far it is; without a total it counts bytes."""
+    """One line with the current step and its progress; without a total it counts bytes."""
     if not sys.stderr.isatty():
         yield lambda title, done, total: None
         return

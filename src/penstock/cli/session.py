@@ -1,4 +1,4 @@
-"""One command's stay at the database: find it, start the embedded one if need be, leave it as it was."""
+"""Opens the database for one command: starts the embedded server if needed and leaves it as it was found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.db import Connection
 from penstock.db.addresses import Addresses, prepare, resolve
-from penstock.db.embedded import EmbeddedServer
+from penstock.db.embedded.server import EmbeddedServer
 from penstock.db.migrator import assert_migrated
 from penstock.db.reach import reach, reaching
 from penstock.errors import DatabaseUnreachable, PenstockError
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run one command's coroutine; its logs are warnings and worse."""
+    """Run a command's coroutine with logging at warning level."""
     try:
         configure("debug" if Settings().log_level == "debug" else "warning", "console")
     except PenstockError:
-        work.close()  # or Python complains that nobody ran it
+        work.close()  # or Python warns that it was never awaited
         raise
     return asyncio.run(work)
 
@@ -36,14 +36,16 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 async def database(
     settings: Settings, *, create: bool = False, leave: bool = True
 ) -> AsyncIterator[Addresses]:
-    """The addresses, with the embedded server up while the block runs.
+    """The addresses, with the embedded server running for the duration of the block.
 
-    `create` may make a new cluster; `leave` lets a server that ran though nobody held it run on.
+    `create` allows a new cluster to be created; `leave` keeps a server running that was already running
+    unused.
     """
     if settings.database_url is None and not create and not (settings.data_dir / "pgdata").exists():
         raise DatabaseUnreachable(
-            f"there is none in {settings.data_dir.absolute()}",
-            "penstock migrate makes one there; or set PENSTOCK_DATABASE_URL or PENSTOCK_DATA_DIR",
+            f"no database exists in {settings.data_dir.absolute()}",
+            "Run penstock migrate, penstock up or penstock ingest PATH to create one,"
+            " or set PENSTOCK_DATABASE_URL or PENSTOCK_DATA_DIR",
         )
     stays = False
     if leave and settings.database_url is None:
@@ -52,7 +54,7 @@ async def database(
     try:
         addresses = await asyncio.shield(starting)
     except asyncio.CancelledError:
-        # The thread cannot be stopped, and what it starts must not stay behind.
+        # The thread cannot be cancelled, and the server it starts must not be left running.
         with suppress(PenstockError):
             await _release(await starting, stays=stays)
         raise
@@ -69,7 +71,7 @@ async def _release(addresses: Addresses, *, stays: bool) -> None:
 
 @asynccontextmanager
 async def operations() -> AsyncIterator[Operations]:
-    """The operator's calls on the queue."""
+    """The operator's queue operations."""
     from penstock.queue.operations import Operations
 
     async with operator() as connection:
@@ -78,11 +80,11 @@ async def operations() -> AsyncIterator[Operations]:
 
 @asynccontextmanager
 async def operator() -> AsyncIterator[Connection]:
-    """The operator's connection to a migrated database; the embedded one is migrated on the way."""
+    """The operator's connection to a migrated database; the embedded one is migrated first."""
     async with database(Settings()) as addresses:
         with reaching(addresses.admin):
             if addresses.embedded is not None:
                 await prepare(addresses)
         async with reach(addresses.operator, application_name="penstock cli") as connection:
-            await assert_migrated(connection)
+            await assert_migrated(connection, folders=addresses.folders)
             yield connection

@@ -12,7 +12,7 @@ from penstock import __version__
 
 
 def command(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
 ) -> None:
     """Print the version."""
     if as_json:

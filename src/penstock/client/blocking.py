@@ -27,7 +27,8 @@ def _blocking(
 
 
 class BlockingClient:
-    """`with BlockingClient(url, key) as client: client.upload(Path("a.pdf"))`; not for use inside a loop."""
+    """`with BlockingClient(url, key) as client: client.upload(Path("a.pdf"))`; not for use inside an
+    event loop."""
 
     def __init__(self, base_url: str, api_key: str, *, attempts: int = 4, timeout: float = 60.0) -> None:
         self.runner = asyncio.Runner()
@@ -57,6 +58,18 @@ class BlockingClient:
     delete = _blocking(Client.delete)
     delete_tenant = _blocking(Client.delete_tenant)
     deletion = _blocking(Client.deletion)
+    sources = _blocking(Client.sources)
+    source = _blocking(Client.source)
+    sync_source = _blocking(Client.sync_source)
+    schedule_source = _blocking(Client.schedule_source)
+    pause_source = _blocking(Client.pause_source)
+    resume_source = _blocking(Client.resume_source)
+    connect_source = _blocking(Client.connect_source)
+    remove_source = _blocking(Client.remove_source)
+    skipped = _blocking(Client.skipped)
+    restore = _blocking(Client.restore)
+    source_rules = _blocking(Client.source_rules)
+    set_source_rules = _blocking(Client.set_source_rules)
     search = _blocking(Client.search)
     projects = _blocking(Client.projects)
     project = _blocking(Client.project)

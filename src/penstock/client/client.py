@@ -6,11 +6,11 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
-from penstock.client.connection import Connection, problem_of
+from penstock.client.connection import ApiConnection, problem_of
 from penstock.client.results import (
     Chunk,
     Deletion,
@@ -24,22 +24,22 @@ from penstock.client.results import (
     ProjectDeleted,
     Queued,
     Retried,
-    Source,
     SourceSecret,
     Uploaded,
     Usage,
 )
 from penstock.client.search_results import SearchAnswer
+from penstock.client.source_results import Decision, RuleList, Source, SourceDetails
 
 _LONGEST_POLL = 30.0
 _Id = UUID | str
 
 
 class Client:
-    """One tenant's key at one API: `async with Client("http://127.0.0.1:8000", "pk_…") as client: …`."""
+    """A client with one tenant's key: `async with Client("http://127.0.0.1:8000", "pk_…") as client: …`."""
 
     def __init__(self, base_url: str, api_key: str, *, attempts: int = 4, timeout: float = 60.0) -> None:
-        self._connection = Connection(base_url, api_key, attempts=attempts, timeout=timeout)
+        self._connection = ApiConnection(base_url, api_key, attempts=attempts, timeout=timeout)
 
     async def __aenter__(self) -> Self:
         return self
@@ -63,7 +63,8 @@ class Client:
         wait: float | None = None,
         idempotency_key: str | None = None,
     ) -> Uploaded:
-        """Send a document; with `wait` up to so many seconds until it is settled."""
+        """Upload a document; with `wait`, wait up to this many seconds until it is indexed, skipped or
+        failed."""
         fields = {
             "project": project,
             "external_id": external_id,
@@ -91,7 +92,7 @@ class Client:
         content_type: str | None = None,
         wait: float | None = None,
     ) -> Uploaded:
-        """Send changed content of a document, which keeps its id."""
+        """Replace a document's content; it keeps its id."""
         with _Part(content, filename, content_type) as part:
             answer = await self._connection.call(
                 "PUT",
@@ -137,17 +138,17 @@ class Client:
         return Document.model_validate(answer)
 
     async def ingestion(self, ingestion_id: _Id) -> Ingestion:
-        """Where one request to process a document stands."""
+        """The status of one request to process a document."""
         answer = await self._connection.call("GET", f"/v1/ingestions/{_in_path(ingestion_id)}")
         return Ingestion.model_validate(answer)
 
     async def wait(self, document_id: _Id, seconds: float = 300.0) -> Document:
-        """The document once it is settled; TimeoutError when that takes longer."""
+        """The document once it is indexed, skipped or failed; TimeoutError if that takes longer."""
         deadline = time.monotonic() + seconds
         while True:
             left = max(0.0, deadline - time.monotonic())
             document = await self.document(document_id, wait=round(min(left, _LONGEST_POLL), 3))
-            if document.settled:
+            if document.ended:
                 return document
             if time.monotonic() >= deadline:
                 raise TimeoutError(f"document {document_id} is still {document.status} after {seconds:g} s")
@@ -193,7 +194,7 @@ class Client:
         project: str | None = None,
         dry_run: bool = False,
     ) -> Retried:
-        """Send all failed (or skipped) documents through again, or those with one reason of one project."""
+        """Retry all failed (or skipped) documents, or those with one reason or in one project."""
         given = {"status": status, "reason": reason, "project": project, "dry_run": dry_run}
         body = {name: value for name, value in given.items() if value is not None}
         answer = await self._connection.call(
@@ -255,7 +256,7 @@ class Client:
         return ProjectDeleted.model_validate(answer)
 
     async def usage(self, month: str | None = None) -> Usage:
-        """What embedding cost in a month, such as 2026-04, what is stored now, and the quotas."""
+        """Embedding usage in a month such as 2026-04, what is stored now, and the quotas."""
         return Usage.model_validate(await self._connection.call("GET", "/v1/usage", params={"month": month}))
 
     async def sources(self) -> list[Source]:
@@ -263,32 +264,86 @@ class Client:
         return [Source.model_validate(row) for row in answer["items"]]
 
     async def create_webhook_source(self, project: str = "default") -> SourceSecret:
-        """Make the tenant's webhook; keep the secret, it is shown once."""
+        """Create the tenant's webhook; keep the secret, it is shown only once."""
         answer = await self._connection.call("POST", "/v1/sources/webhook", json={"project": project})
         return SourceSecret.model_validate(answer)
 
     async def rotate_webhook_source(self) -> SourceSecret:
-        """Give the webhook a new secret; the one before stays good until the next rotation."""
+        """Give the webhook a new secret; the previous secret is valid until the next rotation."""
         return SourceSecret.model_validate(await self._connection.call("POST", "/v1/sources/webhook/rotate"))
 
     async def pause_source(self, source_id: _Id) -> None:
-        """Refuse its deliveries until it is resumed."""
+        """Reject its deliveries until it is resumed."""
         await self._connection.call("POST", f"/v1/sources/{_in_path(source_id)}/pause")
 
     async def resume_source(self, source_id: _Id) -> None:
         await self._connection.call("POST", f"/v1/sources/{_in_path(source_id)}/resume")
 
-    async def remove_source(self, source_id: _Id) -> None:
-        """Remove a source and its secrets; its documents stay."""
-        await self._connection.call("DELETE", f"/v1/sources/{_in_path(source_id)}")
+    async def source(self, source_id: _Id) -> SourceDetails:
+        """One source with its health, its streams and its last syncs."""
+        answer = await self._connection.call("GET", f"/v1/sources/{_in_path(source_id)}")
+        return SourceDetails.model_validate(answer)
+
+    async def sync_source(self, source_id: _Id, *, full: bool = False) -> int:
+        """Ask for a sync of a connected source and return its task; `full` reads everything again."""
+        answer = await self._connection.call(
+            "POST", f"/v1/sources/{_in_path(source_id)}/sync", json={"full": full}
+        )
+        return int(answer["task_id"])
+
+    async def schedule_source(self, source_id: _Id, sync_every_seconds: int | None) -> Source:
+        """Sync a source this often; a day (86400) is every night, None only when asked."""
+        answer = await self._connection.call(
+            "PUT",
+            f"/v1/sources/{_in_path(source_id)}/schedule",
+            json={"sync_every_seconds": sync_every_seconds},
+        )
+        return Source.model_validate(answer)
+
+    async def connect_source(self, provider: str, project: str = "default") -> str:
+        """The address of the provider's consent page; send your user there within ten minutes."""
+        answer = await self._connection.call(
+            "GET", f"/v1/sources/{_in_path(provider)}/connect", params={"project": project}
+        )
+        return str(answer["url"])
+
+    async def remove_source(self, source_id: _Id, documents: Literal["keep", "delete"] | None = None) -> None:
+        """Remove a source and its secrets; a connected one needs to know what happens to its `documents`."""
+        params = None if documents is None else {"documents": documents}
+        await self._connection.call("DELETE", f"/v1/sources/{_in_path(source_id)}", params=params)
+
+    async def skipped(
+        self, source_id: _Id | None = None, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Decision]:
+        """One page of what was not kept, newest first: of one source, or of all sources and uploads."""
+        path = "/v1/decisions" if source_id is None else f"/v1/sources/{_in_path(source_id)}/decisions"
+        answer = await self._connection.call("GET", path, params={"cursor": cursor, "limit": limit})
+        return Page[Decision].model_validate(answer)
+
+    async def restore(self, decision_id: _Id) -> Decision:
+        """Take in what was not kept; restoring twice changes nothing."""
+        path = f"/v1/decisions/{_in_path(decision_id)}/restore"
+        return Decision.model_validate(
+            await self._connection.call("POST", path, idempotency_key=str(uuid4()))
+        )
+
+    async def source_rules(self, source_id: _Id) -> RuleList:
+        """The rules and classes of a source, with how often each fired and was reversed."""
+        path = f"/v1/sources/{_in_path(source_id)}/rules"
+        return RuleList.model_validate(await self._connection.call("GET", path))
+
+    async def set_source_rules(self, /, source_id: _Id, **changes: Any) -> RuleList:
+        """Change rules: `off`, `on`, `weights`, `allow`, `block`, `forget`; what is not named stays."""
+        path = f"/v1/sources/{_in_path(source_id)}/rules"
+        return RuleList.model_validate(await self._connection.call("PATCH", path, json=changes))
 
     async def delete_tenant(self, confirm: str) -> DeletionRequested:
-        """Delete the tenant of this key; `confirm` is its slug. Keep the token: its keys open nothing now."""
+        """Delete the tenant of this key; `confirm` is its slug. Keep the token: the keys no longer work."""
         answer = await self._connection.call("DELETE", "/v1/tenant", params={"confirm": confirm})
         return DeletionRequested.model_validate(answer)
 
     async def deletion(self, token: str) -> Deletion:
-        """How far a deletion is; the token of its request is all that is asked."""
+        """The progress of a deletion; its token is all you need."""
         return Deletion.model_validate(await self._connection.call("GET", f"/v1/deletions/{_in_path(token)}"))
 
 

@@ -1,4 +1,4 @@
-"""Sends requests to the API, tries again where that is safe and asked for, and raises its problems."""
+"""Sends requests to the API, retries if that is safe and requested, and raises its errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AGAIN: Final = frozenset({429, 503})
 _LONGEST_WAIT: Final = 30.0
 
 
-class Connection:
+class ApiConnection:
     """A pool of connections to one API with one key."""
 
     def __init__(self, base_url: str, api_key: str, *, attempts: int, timeout: float) -> None:
@@ -40,10 +40,10 @@ class Connection:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """The answer's JSON. `body` makes a streamed body anew for each attempt.
+        """The response's JSON. `body` creates a streamed body for each attempt.
 
-        Tried again: 429 and 503, after the seconds they ask for; a lost connection only where a second
-        request cannot do a second thing.
+        Retried: 429 and 503, after the seconds they ask for; a lost connection only if a second request
+        cannot do any harm.
         """
         request: dict[str, Any] = {"params": {k: v for k, v in (params or {}).items() if v is not None}}
         if json is not None:
@@ -71,12 +71,12 @@ class Connection:
         raise AssertionError("the last attempt returns or raises")
 
     def stream(self, path: str) -> Any:
-        """An open answer to be read piece by piece."""
+        """An open response to be read piece by piece."""
         return self._http.stream("GET", path, headers={"Accept": "*/*"})
 
 
 def problem_of(answer: httpx2.Response) -> ApiProblem:
-    """The problem an answer describes; one that is no problem document still has its status."""
+    """The error a response describes; one without a problem document still has its status."""
     try:
         found = answer.json()
     except ValueError:

@@ -1,4 +1,4 @@
-"""An answer of the API that says no, as an error."""
+"""An error response of the API, as an exception."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.errors import PenstockError
 
 
 class ApiProblem(PenstockError):
-    """What the API refused: its status, the kind of problem, the field at fault and the remedy."""
+    """The API's error: its status, the kind of problem, the field at fault and the remedy."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         super().__init__(

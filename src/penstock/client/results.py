@@ -1,4 +1,4 @@
-"""What the API answers, as frozen types; fields a newer server adds are ignored."""
+"""The API's responses as frozen types; fields added by a newer server are ignored."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from penstock.model import DocumentStatus, IngestionStatus
 
 Item = TypeVar("Item")
 
-SETTLED = frozenset(
+ENDED = frozenset(
     {DocumentStatus.INDEXED, DocumentStatus.SKIPPED, DocumentStatus.FAILED, DocumentStatus.DELETED}
 )
-"""Where a document stays until somebody does something."""
+"""Statuses in which a document stays until somebody acts."""
 
 
 class Result(BaseModel):
@@ -23,7 +23,7 @@ class Result(BaseModel):
 
 
 class Page(Result, Generic[Item]):
-    """Some items, and where the next ones begin; no cursor means there are no more."""
+    """Some items, and the cursor of the next ones; no cursor means there are no more."""
 
     items: list[Item]
     cursor: str | None = None
@@ -62,12 +62,12 @@ class Document(Result):
     indexed_at: datetime | None = None
 
     @property
-    def settled(self) -> bool:
-        return self.status in SETTLED
+    def ended(self) -> bool:
+        return self.status in ENDED
 
 
 class Uploaded(Result):
-    """What became of an upload; `document` is there when it was waited for and settled in time."""
+    """The result of an upload; `document` is set if you waited for it and it finished in time."""
 
     ingestion_id: UUID
     document_id: UUID
@@ -78,7 +78,7 @@ class Uploaded(Result):
 
 
 class Retried(Result):
-    """How many documents matched, and how many of them were sent through again."""
+    """How many documents matched, and how many of them were queued again."""
 
     matched: int
     queued: int
@@ -144,7 +144,7 @@ class Project(Result):
 
 
 class ProjectDeleted(Result):
-    """A project is gone, with this many documents; `left` of them are deleted in the background."""
+    """A deleted project, with its number of documents; `left` of them are deleted in the background."""
 
     project_id: UUID
     slug: str
@@ -153,21 +153,8 @@ class ProjectDeleted(Result):
     task_id: int | None = None
 
 
-class Source(Result):
-    """Where documents come from; a `paused` one takes nothing in."""
-
-    source_id: UUID
-    kind: str
-    name: str
-    project: str
-    status: str
-    status_message: str | None = None
-    created_at: datetime
-    updated_at: datetime
-
-
 class SourceSecret(Result):
-    """A webhook and the secret that signs its deliveries, shown once."""
+    """A webhook and the secret that signs its deliveries, shown only once."""
 
     source_id: UUID
     secret: str | None = Field(default=None, repr=False)
@@ -189,14 +176,14 @@ class ModelUsage(Result):
 
 
 class Usage(Result):
-    """What embedding cost in a month, by model, and what is held of documents, stored_bytes and keys."""
+    """Embedding usage in a month, by model, and current usage of documents, stored_bytes and keys."""
 
     items: tuple[ModelUsage, ...]
     quotas: dict[str, Quota] = {}
 
 
 class Estimate(Result):
-    """What a re-index would embed, and how much of it is cached already."""
+    """What a re-index would embed, and how much of it is already cached."""
 
     documents: int
     chunks: int
@@ -207,13 +194,13 @@ class Estimate(Result):
 
 
 class Queued(Result):
-    """The task that will do it."""
+    """The task that was enqueued."""
 
     task_id: int | None
 
 
 class DeletionRequested(Result):
-    """A tenant's deletion is under way: its keys open nothing any more, the token shows how far it is."""
+    """A tenant's deletion has started: its keys no longer work, the token shows the progress."""
 
     account_id: UUID
     account_deletion_task_id: int
@@ -222,7 +209,7 @@ class DeletionRequested(Result):
 
 
 class Deletion(Result):
-    """How far a deletion is, and its receipt once there is one."""
+    """The progress of a deletion, and its receipt once there is one."""
 
     account_id: UUID
     account_deletion_task_id: int
@@ -230,6 +217,7 @@ class Deletion(Result):
     error: str | None = None
     requested_at: datetime
     files_left: int
+    parameters_left: int
     flags: tuple[str, ...] = ()
     receipt: dict[str, Any] | None = None
     receipt_sha256: str | None = None

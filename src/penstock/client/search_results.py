@@ -1,4 +1,4 @@
-"""What a search answers."""
+"""The response to a search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from penstock.client.results import Result
 
 
 class Snippet(Result):
-    """A piece of the text, and where in it the words of the question stand (from, to)."""
+    """A piece of text, and where the words of the question are in it (from, to)."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -16,7 +16,7 @@ class Snippet(Result):
 
 
 class SearchHit(Result):
-    """A chunk of a document, or a client; ordered by `score`, which its parts explain."""
+    """A chunk of a document, or a client; ordered by `score`, which is explained by its parts."""
 
     kind: str
     score: float
@@ -52,7 +52,7 @@ class SearchAnswer(Result):
     took_ms: float
     models: tuple[str, ...] = ()
     no_good_match: bool = False
-    """No hit is relevant enough; without `min_score` the nearest are listed all the same."""
+    """No hit is relevant enough; without `min_score` the closest ones are returned anyway."""
     degraded: tuple[str, ...] = ()
     """`vector`: at least one model did not embed the question; `unavailable` says which and why."""
     unavailable: tuple[UnavailableEmbedder, ...] = ()

@@ -1,4 +1,4 @@
-"""The database room: the only place that imports the driver."""
+"""Database access: the only package that imports the driver."""
 
 from typing import TYPE_CHECKING
 

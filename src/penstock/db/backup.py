@@ -13,7 +13,8 @@ from pathlib import Path
 import asyncpg
 
 from penstock.db.addresses import Addresses, prepare
-from penstock.db.ledger import Ledger
+from penstock.db.dump_schema import check_dump
+from penstock.db.ledger import MigrationLedger
 from penstock.db.migrator import assert_migrated
 from penstock.db.programs import find_program, for_libpq
 from penstock.db.reach import reach
@@ -29,10 +30,14 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """What a dump knows: its schema's version, and path, size and hash of every original."""
+class DumpSnapshot:
+    """The schema version of a dump, and the path, size and hash of every original in it.
+
+    `parameters` counts secrets in it whose ciphertext is in AWS's Parameter Store.
+    """
 
     schema_version: int
+    parameters: int
     blobs: tuple[tuple[str, int, str], ...]
 
 
@@ -42,27 +47,30 @@ LIST_BLOBS = """
   where f.deleted_at is null
   order by f.blob_path
 """
+COUNT_PARAMETERS = "select count(*) from vault.secret as s where s.parameter_name is not null"
 STILL_KNOWN = "select f.blob_path from files.file as f where f.deleted_at is null and f.blob_path = any($1)"
 
 
-async def take_snapshot(addresses: Addresses, file: Path, progress: Progress) -> Snapshot:
+async def take_snapshot(addresses: Addresses, file: Path, progress: Progress) -> DumpSnapshot:
     """Dump everything into a new file and list the originals, both as of one moment."""
     async with reach(addresses.admin, application_name="penstock backup") as connection:
         await assert_migrated(connection)
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             with _past_row_security():
-                # Filtered rows would be left out without a word; off, the server refuses instead.
+                # Row security would silently leave rows out; off, the server raises an error instead.
                 await connection.execute("set local row_security = off")
                 rows = await connection.fetch(LIST_BLOBS)
+                parameters: int = await connection.fetchval(COUNT_PARAMETERS)
             version: int = await connection.fetchval("select internal.schema_version()")
             snapshot: str = await connection.fetchval("select pg_catalog.pg_export_snapshot()")
             await asyncio.to_thread(file.touch, 0o600)
             await _dump(addresses, file, progress, f"--snapshot={snapshot}")
-    return Snapshot(version, tuple((row["blob_path"], row["size_bytes"], row["sha256"]) for row in rows))
+    blobs = tuple((row["blob_path"], row["size_bytes"], row["sha256"]) for row in rows)
+    return DumpSnapshot(version, parameters, blobs)
 
 
 async def still_known(addresses: Addresses, paths: Sequence[str]) -> set[str]:
-    """Which of these originals the database has not given up by now."""
+    """Which of these originals still exist in the database."""
     if not paths:
         return set()
     async with reach(addresses.admin, application_name="penstock backup") as connection:
@@ -77,14 +85,14 @@ def _past_row_security() -> Iterator[None]:
         yield
     except asyncpg.InsufficientPrivilegeError as error:
         raise InvalidArgument(
-            "this login may not read past row security, so its backup would leave rows out",
+            "this login is subject to row security, so its backup would be missing rows",
             "PENSTOCK_ADMIN_URL",
-            "Name a superuser, or a login with BYPASSRLS that may read every table",
+            "Use a superuser, or a login with BYPASSRLS that may read every table",
         ) from error
 
 
 async def back_up(addresses: Addresses, target: Path, *, force: bool, progress: Progress) -> int:
-    """Dump everything in pg_dump's custom format and return the size; the file appears when it is whole."""
+    """Dump everything in pg_dump's custom format and return the size; the file appears once complete."""
     partial = _partial(target, force=force)
     try:
         await _dump(addresses, partial, progress)
@@ -108,11 +116,11 @@ async def _dump(addresses: Addresses, file: Path, progress: Progress, *options: 
 
 
 def _partial(target: Path, *, force: bool) -> Path:
-    """An empty private file beside the target."""
+    """An empty private file next to the target."""
     if target.exists() and not force:
         raise InvalidArgument(f"{target} exists", "file", "Name another file, or add --force to replace it")
     if not target.parent.is_dir():
-        raise InvalidArgument(f"there is no folder {target.parent}", "file", "Make the folder first")
+        raise InvalidArgument(f"there is no folder {target.parent}", "file", "Create the folder first")
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
     except OSError as error:
@@ -122,7 +130,7 @@ def _partial(target: Path, *, force: bool) -> Path:
 
 
 def _put(partial: Path, target: Path) -> int:
-    """Give the finished file its name, after it is safe on disk."""
+    """Rename the finished file after it has been synced to disk."""
     with partial.open("rb") as file:
         os.fsync(file.fileno())
     size = partial.stat().st_size
@@ -131,17 +139,18 @@ def _put(partial: Path, target: Path) -> int:
 
 
 async def restore(addresses: Addresses, source: Path, *, replace: bool = False) -> None:
-    """Fill a database from such a file, in one transaction, then migrate it to this version.
+    """Fill a database from a backup file in one transaction, then migrate it to this version.
 
-    It has to be empty, unless `replace` lets what it holds be dropped in the same transaction.
+    The database must be empty, unless `replace` drops its contents in the same transaction.
     """
     if not await asyncio.to_thread(source.is_file):
         raise InvalidArgument(
             f"there is no file {source}", "file", "Name a file that penstock db backup wrote"
         )
+    await asyncio.to_thread(check_dump, source)
     async with reach(addresses.admin, application_name="penstock restore") as connection:
         schemas = await _check_room(connection, replace=replace)
-        await ensure_roles(connection, Ledger({}, {}), load())
+        await ensure_roles(connection, MigrationLedger({}, {}), load())
     if schemas:
         await _replace(addresses, source, schemas)
     else:
@@ -159,13 +168,13 @@ async def restore(addresses: Addresses, source: Path, *, replace: bool = False) 
 
 
 async def require_room(addresses: Addresses, *, replace: bool) -> None:
-    """Refuse a database that is not empty or, to be replaced, is in use."""
+    """Reject a database that is not empty or, with `replace`, one that is in use."""
     async with reach(addresses.admin, application_name="penstock restore") as connection:
         await _check_room(connection, replace=replace)
 
 
 async def _check_room(connection: Connection, *, replace: bool) -> list[str]:
-    """The schemas to be dropped, of a database that may be filled."""
+    """Check that the database may be filled and return the schemas to drop first."""
     rows = await connection.fetch(
         """
         select n.nspname
@@ -195,7 +204,7 @@ async def _check_room(connection: Connection, *, replace: bool) -> list[str]:
     )
     if others:
         raise InvalidArgument(
-            f"{others} connections of Penstock are open to the database that is to be replaced",
+            f"{others} Penstock connections are open to the database that would be replaced",
             "database",
             "Stop the API and the workers first",
         )
@@ -203,7 +212,7 @@ async def _check_room(connection: Connection, *, replace: bool) -> list[str]:
 
 
 async def _is_used(connection: Connection) -> bool:
-    """Whether anything was put into a migrated database; one that only a look migrated counts as empty."""
+    """Whether a migrated database holds any tenant or task; migrating alone does not count."""
     if await connection.fetchval("select pg_catalog.to_regclass('accounts.tenant') is null"):
         return True
     with _past_row_security():
@@ -216,7 +225,7 @@ async def _is_used(connection: Connection) -> bool:
 
 
 async def _replace(addresses: Addresses, source: Path, schemas: Sequence[str]) -> None:
-    """Drop and fill in one transaction: killed in the middle, the old database is still there."""
+    """Drop and fill in one transaction: after a kill in the middle, the old data is still there."""
     url, environment = for_libpq(addresses.admin)
     with tempfile.TemporaryDirectory(prefix="penstock-restore-") as folder:  # has mode 0700
         script = Path(folder, "restore.sql")
@@ -237,11 +246,11 @@ async def _replace(addresses: Addresses, source: Path, schemas: Sequence[str]) -
 
 
 def _quiet() -> None:
-    """Nothing to show meanwhile."""
+    """Report no progress."""
 
 
 async def _run(command: list[str], environment: dict[str, str], tick: Callable[[], None]) -> None:
-    """Run a program to its end; it does not outlive us, and the last of its complaint is the reason."""
+    """Run a program to its end. It does not outlive us; the end of its stderr is the reason of a failure."""
     child = await asyncio.create_subprocess_exec(
         *command,
         env=environment,

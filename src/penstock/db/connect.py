@@ -16,19 +16,19 @@ CONNECTION_LOST: tuple[type[Exception], ...] = (
     EOFError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,  # "connection is closed", found out before anything was sent
-    asyncpg.InternalClientError,  # the server's goodbye came in while the driver was starting a statement
+    asyncpg.InternalClientError,  # the server closed the connection while the driver was starting a statement
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.IdleSessionTimeoutError,
-    asyncpg.ReadOnlySQLTransactionError,  # the server was demoted under us
+    asyncpg.ReadOnlySQLTransactionError,  # the server was demoted to a standby
 )
-"""What means: the statement may or may not have happened, connect again."""
+"""Errors that mean: the statement may or may not have run; connect again."""
 
 SILENT_SECONDS = 20
-"""How long a TCP peer may leave our data unacknowledged before the connection counts as lost."""
+"""How long a TCP peer may leave data unacknowledged before the connection counts as lost."""
 
 
 async def connect(
@@ -61,10 +61,10 @@ async def create_pool(
     statement_cache_size: int = 100,
     tidy: bool = True,
 ) -> Pool:
-    """Open a pool of such connections.
+    """Open a pool of connections.
 
-    `tidy` resets a connection's session when it comes back, at the price of one more question; only borrowers
-    that leave nothing behind (one call, no settings) may do without.
+    `tidy` resets the session when a connection is returned, which costs a round trip. Without it, callers
+    must leave no session state behind (one call, no settings).
     """
     return await asyncpg.create_pool(
         url,
@@ -79,7 +79,7 @@ async def create_pool(
 
 
 def translate(error: asyncpg.PostgresError) -> Exception:
-    """Our error for a SQLSTATE of ours; any other error as it is."""
+    """Penstock's error for one of its SQLSTATEs; any other error unchanged."""
     refusal = REFUSALS.get(error.sqlstate or "")
     if refusal is None:
         return error
@@ -88,7 +88,7 @@ def translate(error: asyncpg.PostgresError) -> Exception:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise our errors instead of the driver's within the block."""
+    """Within the block, raise Penstock's errors instead of the driver's."""
     try:
         yield
     except asyncpg.PostgresError as error:
@@ -99,19 +99,36 @@ def translated() -> Iterator[None]:
 
 
 async def assert_safe_role(connection: Connection) -> None:
-    """Refuse a role that row security does not bind: superuser, BYPASSRLS, or a member of the owners."""
+    """Reject a role that bypasses row security, or that can become one that does.
+
+    That is a superuser, a role with BYPASSRLS, a member of either or of the owners, and before PostgreSQL 16
+    one with CREATEROLE, which may grant itself any role.
+    """
     row = await connection.fetchrow(
         """
         select
           r.rolname,
+          pg_catalog.quote_ident(r.rolname) as quoted,
           r.rolsuper,
           r.rolbypassrls,
           (
             select pg_catalog.string_agg(o.rolname::text, ', ' order by o.rolname)
             from pg_catalog.pg_roles as o
-            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_keeper')
+            where o.rolname in ('penstock_owner', 'penstock_queue', 'penstock_all_tenants')
               and pg_catalog.pg_has_role(r.oid, o.oid, 'member')
-          ) as owner
+          ) as owner,
+          (
+            select pg_catalog.min(o.rolname::text)
+            from pg_catalog.pg_roles as o
+            where (o.rolsuper or o.rolbypassrls) and pg_catalog.pg_has_role(r.oid, o.oid, 'member')
+          ) as powerful,
+          (
+            select pg_catalog.min(pg_catalog.quote_ident(o.rolname))
+            from pg_catalog.pg_roles as o
+            where o.rolcreaterole
+              and pg_catalog.pg_has_role(r.oid, o.oid, 'member')
+              and pg_catalog.current_setting('server_version_num')::integer < 160000
+          ) as creator
         from pg_catalog.pg_roles as r
         where r.rolname in (session_user, current_user)
         order by r.rolsuper desc, r.rolbypassrls desc
@@ -126,14 +143,31 @@ async def assert_safe_role(connection: Connection) -> None:
         raise UnsafeRole(
             row["rolname"], f"is a member of {row['owner']}, who owns tables or sees every tenant"
         )
+    if row["powerful"] is not None:
+        raise UnsafeRole(
+            row["rolname"], f"is a member of {row['powerful']}, which is a superuser or bypasses row security"
+        )
+    if row["creator"] is not None:
+        raise UnsafeRole(row["rolname"], *_creates_roles(row["quoted"], row["creator"]))
+
+
+def _creates_roles(role: str, creator: str) -> tuple[str, str]:
+    """Why CREATEROLE is refused before PostgreSQL 16, and what to type."""
+    can = "with which it can grant itself any role on a server older than PostgreSQL 16"
+    if creator == role:
+        return f"has CREATEROLE, {can}", f"As a superuser run: alter role {role} nocreaterole"
+    return (
+        f"may become {creator}, who has CREATEROLE, {can}",
+        f"As a superuser run: revoke {creator} from {role}",
+    )
 
 
 async def _leave_as_is(_connection: Connection) -> None:
-    """For a pool whose borrowers leave nothing behind."""
+    """Skip the session reset, for a pool whose users leave no session state behind."""
 
 
 async def _watch_peer(connection: Connection) -> None:
-    """Let the kernel notice a peer that vanished without a word; Unix sockets need none of it."""
+    """Enable TCP keepalive so that the kernel notices a vanished peer; Unix sockets do not need it."""
     transport = getattr(connection, "_transport", None)
     peer: socket.socket | None = transport.get_extra_info("socket") if transport is not None else None
     if peer is None or peer.family == socket.AF_UNIX:

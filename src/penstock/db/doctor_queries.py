@@ -1,4 +1,4 @@
-"""What doctor asks the server itself: version, autovacuum, the notification queue, who may see whom."""
+"""Doctor's queries about the server: version, autovacuum, the notification queue, visible statistics."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ class ServerFacts:
     notification_usage: float
     login: str
     vector_version: str | None
-    """Of pgvector, where it is installed."""
+    """The version of pgvector, if installed."""
     vectors_remedy: str | None
-    """What to do where it is not."""
+    """What to do if it is not."""
     not_vacuumed: tuple[str, ...]
     sees_sessions: bool
 
 
 async def read_facts(connection: Connection) -> ServerFacts:
-    """Any login may ask."""
+    """Any login may read these."""
     row = await connection.fetchrow(FACTS)
     assert row is not None
     tables = await connection.fetch(NOT_VACUUMED)

@@ -1,4 +1,4 @@
-"""File locks of the kernel: they end with the process that holds them, however it ends."""
+"""Kernel file locks: released when the process that holds them ends, however it ends."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class FileLock:
         return self._descriptor is not None
 
     def share(self) -> None:
-        """Hold the lock together with others."""
+        """Take the lock in shared mode."""
         self._take(fcntl.LOCK_SH)
 
     def take(self) -> None:
-        """Wait until nobody else holds the lock."""
+        """Take the lock exclusively, waiting for other holders."""
         self._take(fcntl.LOCK_EX)
 
     def try_take(self) -> bool:
-        """Hold the lock alone if nobody holds it now."""
+        """Take the lock exclusively if no one holds it now."""
         try:
             self._take(fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -58,7 +58,7 @@ class FileLock:
 
 
 def _open(path: Path) -> int:
-    """Open the file read-only, made with mode 0600 for whoever owns the folder if it is not there yet."""
+    """Open the file read-only; create it if missing, with mode 0600 and owned by the folder's owner."""
     flags = os.O_RDONLY | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
@@ -70,7 +70,7 @@ def _open(path: Path) -> int:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Run the block while holding the lock alone."""
+    """Run the block while holding the lock exclusively."""
     lock = FileLock(path)
     lock.take()
     try:

@@ -1,4 +1,4 @@
-"""The dedicated LISTEN connection: it reconnects by itself and finds out when its line is dead."""
+"""The dedicated LISTEN connection: it reconnects automatically and detects when the connection is dead."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class ListenerState(StrEnum):
 
 
 RETRIED: tuple[type[Exception], ...] = (*CONNECTION_LOST, asyncpg.PostgresError)
-"""A refused login too may be a server that is being set up or its password rotated; only stop() ends us."""
+"""A rejected login may mean a server being set up or a password rotation: keep trying until stop()."""
 
 OnNotify = Callable[[str, str], None]
 """Called with channel and payload, on the event loop; must not block."""
 
 OnState = Callable[[ListenerState, Exception | None], None]
-"""Called at each change; after CONNECTED scan once, for what was notified while the line was down is lost."""
+"""Called at each change. Scan once after CONNECTED: notifications sent while disconnected are lost."""
 
 
 class Listener:
-    """Listens on channels until stopped; `connected` is set while the line is up."""
+    """Listens on channels until stopped; `connected` is set while the connection is up."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class Listener:
         self.connected = asyncio.Event()
 
     async def start(self) -> None:
-        """Begin in the background; an unreachable server is no error, the listener keeps trying."""
+        """Start in the background; an unreachable server is not an error, the listener keeps trying."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="penstock-listener")
 
     async def stop(self) -> None:
-        """Close the line and wait until that is done."""
+        """Close the connection and wait until it is closed."""
         task, self._task = self._task, None
         if task is None:
             return
@@ -102,7 +102,7 @@ class Listener:
                     async with asyncio.timeout(self._check_seconds):
                         await closed.wait()
                 if not closed.is_set():
-                    # A half-open line is silent for hours; only a question with a deadline tells.
+                    # A half-open connection is silent for hours; only a query with a deadline finds out.
                     await connection.fetchval("select 1", timeout=self._check_timeout)
             raise ConnectionResetError("the server closed the LISTEN connection")
         finally:
@@ -117,7 +117,7 @@ class Listener:
 
 
 async def _close(connection: Connection) -> None:
-    """Say goodbye if the line still carries it, else drop it."""
+    """Close the connection gracefully if possible, else drop it."""
     with contextlib.suppress(*CONNECTION_LOST, asyncio.CancelledError):
         await connection.close(timeout=1)
     if not connection.is_closed():

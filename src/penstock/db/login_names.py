@@ -1,4 +1,4 @@
-"""Names of the embedded server's logins for daily work."""
+"""Names of the embedded server's runtime and operator logins."""
 
 RUNTIME = "penstock_runtime"
 OPERATOR = "penstock_operator"

@@ -1,4 +1,4 @@
-"""What to do about a server that is down, rejects a login or lacks a database: one remedy for each."""
+"""Remedies for a server that is down, rejects a login or lacks a database."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ REFUSED = (
     asyncpg.InvalidCatalogNameError,
     asyncpg.ClientConfigurationError,
 )
-"""The server was there and said no."""
+"""Errors by which a reachable server rejects the connection."""
 
 
 def where(url: str) -> str:
-    """Host, port and database of an address, as people write them; never the password."""
+    """Host, port and database of an address for display; never the password."""
     parts = urlsplit(url)
     query = parse_qs(parts.query)
     try:
@@ -33,7 +33,7 @@ def where(url: str) -> str:
 
 
 def remedy_for(error: Exception, url: str | None) -> str:
-    """The command or setting that mends it."""
+    """The command or setting that fixes it."""
     variable = _variable(url)
     if variable is None:
         return _of_embedded(error, url or "")
@@ -44,7 +44,7 @@ def remedy_for(error: Exception, url: str | None) -> str:
         case asyncpg.InvalidPasswordError():
             return f"Correct the user and the password in {variable}"
         case asyncpg.InvalidAuthorizationSpecificationError():
-            return f"Correct the user in {variable}, or let it in by the server's pg_hba.conf"
+            return f"Correct the user in {variable}, or allow it in the server's pg_hba.conf"
         case asyncpg.ClientConfigurationError():
             return f"Correct {variable}: postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
         case asyncpg.TooManyConnectionsError():
@@ -60,13 +60,13 @@ def _of_embedded(error: Exception, url: str) -> str:
     if isinstance(error, REFUSED):
         folder = Path(passwords).parent
         return (
-            f"Run: penstock db stop, then: rm {passwords}; the next command in {folder} makes new passwords"
+            f"Run: penstock db stop, then: rm {passwords}; the next command in {folder} creates new passwords"
         )
-    return "Run it again; penstock doctor looks further"
+    return "Run it again, or run penstock doctor"
 
 
 def _variable(url: str | None) -> str | None:
-    """The setting an address came from; none for the embedded server's."""
+    """The setting an address came from; None for the embedded server's."""
     try:
         settings = Settings()
     except PenstockError:

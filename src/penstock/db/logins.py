@@ -16,7 +16,7 @@ MEMBERSHIPS = {
 
 
 async def create_logins(connection: Connection) -> None:
-    """Create the logins and their memberships where missing; the migration has made the roles before."""
+    """Create missing logins and memberships; the migration has already created the roles."""
     for login, roles in MEMBERSHIPS.items():
         known = await connection.fetchval("select true from pg_catalog.pg_roles where rolname = $1", login)
         if not known:
@@ -24,7 +24,7 @@ async def create_logins(connection: Connection) -> None:
                 async with connection.transaction():
                     await connection.execute(f"create role {login} login")
             except (asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
-                pass  # another process was first
+                pass  # another process created it first
         for role in roles:
             member = await connection.fetchval("select pg_catalog.pg_has_role($1, $2, 'member')", login, role)
             if not member:

@@ -1,4 +1,4 @@
-"""Functions and views re-applied from their files, so that each name means exactly what its file says."""
+"""Re-applies functions and views from their files, so that each object matches its file exactly."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MISSING = (
     asyncpg.UndefinedFunctionError,
     asyncpg.UndefinedColumnError,
 )
-"""A file that fails so may need one that comes later; it gets another turn."""
+"""A file that fails with one of these may need a later file first; it is tried again."""
 
 SHAPE_CHANGED = (asyncpg.InvalidFunctionDefinitionError, asyncpg.InvalidTableDefinitionError)
-"""`create or replace` refuses another return type, parameter name or column: the old object goes first."""
+"""`create or replace` rejects a changed return type, parameter name or column: drop the old object first."""
 
 
 async def existing(connection: Connection, files: Sequence[SqlFile]) -> set[str]:
-    """The paths among these whose object is in the database; a migration may have dropped some."""
+    """The paths whose object exists in the database; a migration may have dropped some."""
     rows = await connection.fetch(
         """
         select 'function' as kind, n.nspname, p.proname as name
@@ -42,11 +42,20 @@ async def existing(connection: Connection, files: Sequence[SqlFile]) -> set[str]
 
 
 class ObjectApplier:
-    """Applies changed files in passes until each has what it refers to; may redo any view of `all_files`."""
+    """Applies changed files in passes until each finds its references; may recreate any view of `all_files`.
 
-    def __init__(self, connection: Connection, all_files: Sequence[SqlFile]) -> None:
+    `others` are files of other folders: their views are dropped when they block a change, and are recreated
+    when those folders are applied.
+    """
+
+    def __init__(
+        self, connection: Connection, all_files: Sequence[SqlFile], others: Sequence[SqlFile] = ()
+    ) -> None:
         self._connection = connection
         self._views = [file for file in all_files if file.kind is Kind.VIEW]
+        self._others = [file for file in others if file.kind is Kind.VIEW]
+        self.at: SqlFile | None = None
+        """The file being applied, or the one that failed."""
         self._todo: dict[str, SqlFile] = {}
         self.applied: list[SqlFile] = []
 
@@ -54,15 +63,17 @@ class ObjectApplier:
         self._todo = {file.path: file for file in files}
         while self._todo:
             last_error: Exception | None = None
+            missing: SqlFile | None = None
             progressed = False
             for file in list(self._todo.values()):
                 if file.path not in self._todo:
                     continue
+                self.at = file
                 try:
                     async with self._connection.transaction():
                         await self._apply_one(file)
                 except MISSING as error:
-                    last_error = error
+                    last_error, missing = error, file
                     error.add_note(f"while applying {file.path}")
                 except Exception as error:
                     error.add_note(f"while applying {file.path}")
@@ -72,10 +83,11 @@ class ObjectApplier:
                     self._todo.pop(file.path, None)
                     self.applied = [other for other in self.applied if other.path != file.path] + [file]
             if not progressed and last_error is not None:
+                self.at = missing
                 raise last_error
 
     async def drop(self, path: str) -> None:
-        """Drop what a file defined that is no longer there."""
+        """Drop the object of a file that no longer exists."""
         parts = path.removesuffix(".sql").split("/")
         if len(parts) != 3:
             return
@@ -83,7 +95,7 @@ class ObjectApplier:
         if folder == "functions":
             for oid in await _routines(self._connection, schema, name):
                 await self._drop_routine(oid)
-        else:
+        elif folder == "views":
             await self._connection.execute(f'drop view if exists "{schema}"."{name}" cascade')
 
     async def _apply_one(self, file: SqlFile) -> None:
@@ -100,7 +112,7 @@ class ObjectApplier:
             await self._connection.execute(file.text)
         after = await self._oids(file)
         if file.kind is Kind.FUNCTION and set(after) - set(before):
-            # A new signature made a second function of the name: an overload nobody asked for.
+            # A new signature created a second function of that name: an unwanted overload.
             for oid in set(before) & set(after):
                 await self._drop_routine(oid)
 
@@ -113,15 +125,19 @@ class ObjectApplier:
             async with self._connection.transaction():
                 await self._connection.execute(f"drop routine {name}")
         except asyncpg.DependentObjectsStillExistError:
-            # Views come again from their files. Whatever else depends on it, the second try says.
+            # Views are recreated from their files. The second try reports anything else that depends on it.
             await self._drop_views()
             await self._connection.execute(f"drop routine {name}")
 
     async def _drop_views(self) -> None:
-        for view in self._views:
-            if await _view_exists(self._connection, view.schema, view.name):
-                await self._connection.execute(f'drop view "{view.schema}"."{view.name}" cascade')
-            self._todo[view.path] = view
+        await drop_views(self._connection, [*self._others, *self._views])
+        self._todo.update({view.path: view for view in self._views})
+
+
+async def drop_views(connection: Connection, views: Iterable[SqlFile]) -> None:
+    for view in views:
+        if await _view_exists(connection, view.schema, view.name):
+            await connection.execute(f'drop view "{view.schema}"."{view.name}" cascade')
 
 
 async def _routines(connection: Connection, schema: str, name: str) -> list[int]:

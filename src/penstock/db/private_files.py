@@ -1,4 +1,4 @@
-"""Files and folders that only their owner may read, whatever umask the process runs under."""
+"""Files and folders that only their owner may read, whatever the process's umask."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 def make_private_dir(path: Path, group: int | None = None) -> None:
-    """Make a folder with mode 0700, or close an existing one of ours; its parents stay open to pass through.
+    """Make a folder with mode 0700, or make an existing one of ours private; its parents stay traversable.
 
-    `group` names a group that has to pass through this one too, as the embedded server's does when root runs
+    `group` names a group that has to traverse this folder too, as the embedded server's does when root runs
     Penstock: the folder then has mode 0710.
     """
     _make_parents(path)
@@ -31,12 +31,12 @@ def make_private_dir(path: Path, group: int | None = None) -> None:
 
 
 def ensure_private_dir(path: Path) -> None:
-    """Make a folder and what is missing above it with mode 0700; what is there stays as it is."""
+    """Make a folder and its missing parents with mode 0700; existing folders stay unchanged."""
     for folder in (*reversed(path.parents), path):
         with suppress(FileExistsError, PermissionError):
             if not folder.is_dir():
                 folder.mkdir(mode=0o700)
-    path.mkdir(exist_ok=True)  # says why where that did not work
+    path.mkdir(exist_ok=True)  # raises the real error if that failed
 
 
 def _make_parents(path: Path) -> None:
@@ -44,11 +44,11 @@ def _make_parents(path: Path) -> None:
         if not folder.exists():
             with suppress(FileExistsError):
                 folder.mkdir()
-                folder.chmod(0o755)  # the umask of our programs would close it
+                folder.chmod(0o755)  # our programs' umask would make it private
 
 
 def _may_close(path: Path) -> bool:
-    """Whether a folder is ours to close: not another user's, shared like /tmp, a home or a project."""
+    """Whether we may make a folder private: not another user's, nor shared like /tmp, a home or a project."""
     status = path.stat()
     if status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         return False
@@ -57,7 +57,7 @@ def _may_close(path: Path) -> bool:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file with mode 0600, whole or not at all; it belongs to whoever owns its folder."""
+    """Write a file with mode 0600 atomically; it gets the owner of its folder."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -74,14 +74,14 @@ def write_private(path: Path, text: str) -> None:
 
 
 def own_like_folder(descriptor: int, path: Path) -> None:
-    """Give what root made in somebody's folder to that user, who has to read it the next time."""
+    """Give what root created in a user's folder to that user, who has to read it next time."""
     if os.geteuid() == 0:
         folder = path.parent.stat()
         os.fchown(descriptor, folder.st_uid, folder.st_gid)
 
 
 def sync_folder(folder: Path) -> None:
-    """Put a folder's entries on disk."""
+    """Sync a folder's entries to disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -90,7 +90,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def close_tree(root: Path) -> None:
-    """Take other users' rights from a folder of ours and all in it; its own mode says that it was done."""
+    """Remove other users' access to a folder and everything in it; the folder's own mode is changed last."""
     status = root.stat()
     if status.st_uid != os.geteuid() or not status.st_mode & 0o077:
         return

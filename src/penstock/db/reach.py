@@ -1,4 +1,4 @@
-"""A connection for one command: what goes wrong with the database comes out as one of our errors."""
+"""A connection for one command; database problems are raised as Penstock's errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MISSING = (
 def reaching(url: str | None = None) -> Iterator[None]:
     """Within the block the driver's errors about address, login, rights and schema become ours.
 
-    With the `url` that is used the error names the address (never the password) and the setting it came from.
+    With `url`, the error names the address (never the password) and the setting it came from.
     """
     try:
         with translated():
@@ -37,14 +37,14 @@ def reaching(url: str | None = None) -> Iterator[None]:
         raise NotAllowed(_text(error)) from error
     except CONNECTION_LOST as error:
         if isinstance(error, ValueError):
-            raise  # an argument the driver cannot send; the database was not asked
+            raise  # an argument the driver cannot encode; nothing was sent
         said = f"{where(url)}: {_text(error)}" if url else _text(error)
         raise DatabaseUnreachable(said, remedy_for(error, url)) from error
 
 
 @asynccontextmanager
 async def reach(url: str, *, application_name: str) -> AsyncIterator[Connection]:
-    """Connect for the block, in a way that a transaction pooler allows too."""
+    """Connect for the block, in a way that also works behind a transaction pooler."""
     with reaching(url):
         connection = await connect(url, application_name=application_name, statement_cache_size=0)
         try:
@@ -58,7 +58,7 @@ def _text(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
     if isinstance(error, ConnectionRefusedError):
-        return "nobody listens there"
+        return "connection refused"
     if isinstance(error, FileNotFoundError):
         return "there is no such socket"
     text = str(error).strip() or type(error).__name__

@@ -1,8 +1,8 @@
-"""The roles every schema and grant refers to, made before anything else."""
+"""The roles that schemas and grants refer to, created before anything else."""
 
 from __future__ import annotations
 
-from penstock.db.ledger import Ledger
+from penstock.db.ledger import MigrationLedger
 from penstock.db.types import Connection
 from penstock.sql import SqlTree
 
@@ -10,7 +10,7 @@ ROLES = "security/roles.sql"
 ROLE_NAMES = (
     "penstock_owner",
     "penstock_queue",
-    "penstock_keeper",
+    "penstock_all_tenants",
     "penstock_api",
     "worker_service_user",
     "service_role",
@@ -18,10 +18,10 @@ ROLE_NAMES = (
 )
 
 
-async def ensure_roles(connection: Connection, ledger: Ledger, tree: SqlTree) -> None:
-    """Apply the file of roles if it changed or a role is missing."""
-    # In a transaction of its own, short: roles belong to the whole server, and the migration of another
-    # database waits for whoever creates them.
+async def ensure_roles(connection: Connection, ledger: MigrationLedger, tree: SqlTree) -> None:
+    """Apply the roles file if it changed or a role is missing."""
+    # In its own short transaction: roles belong to the whole server, and the migration of another
+    # database waits for this one to commit.
     for file in tree.security:
         if file.path == ROLES:
             async with connection.transaction():

@@ -1,4 +1,4 @@
-"""Transactions that belong to a tenant: row security sees no other's rows while one lasts."""
+"""Transactions that belong to a tenant: row security shows only that tenant's rows."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class TenantPool:
         statement_cache: int = 100,
         quotas: Mapping[str, int] | None = None,
     ) -> Self:
-        """`quotas`: those of a tenant without figures of its own; SQL reads them in each transaction."""
+        """`quotas`: the defaults for tenants without their own; SQL reads them in each transaction."""
         return cls(
             await create_pool(
                 url,
                 application_name=application_name,
                 min_size=0,
                 max_size=size,
-                tidy=False,  # every setting is a transaction's own, so there is nothing to reset
+                tidy=False,  # every setting is transaction-local, so there is nothing to reset
                 statement_cache_size=statement_cache,
             ),
             quotas,
@@ -59,10 +59,10 @@ class TenantPool:
 
     @asynccontextmanager
     async def transaction(self, tenant_id: TenantId, *, durable: bool = True) -> AsyncIterator[Connection]:
-        """One transaction of this tenant; what SQL refuses comes out as our errors.
+        """One transaction of this tenant; SQL refusals are raised as Penstock's errors.
 
-        Not `durable`: its commit does not wait for the disk. For steps of a run, which are done again after a
-        crash of the server; the commit that ends the run puts all before it on disk.
+        Not `durable`: its commit does not wait for the disk. For steps of a run, which are repeated after a
+        server crash; the commit that ends the run flushes everything before it.
         """
         async with self._pool.acquire() as connection:
             with translated():
@@ -73,8 +73,8 @@ class TenantPool:
                     yield connection
 
     @asynccontextmanager
-    async def everyone(self) -> AsyncIterator[Connection]:
-        """A connection without a tenant, for calls in the schema `keeping`; nothing else shows it a row."""
+    async def all_tenants(self) -> AsyncIterator[Connection]:
+        """A connection without a tenant, for functions of `all_tenants`; no table shows it a row."""
         async with self._pool.acquire() as connection:
             with translated():
                 yield connection

@@ -1,4 +1,4 @@
-"""The driver's types under our names, so that no other room imports the driver."""
+"""The driver's types under our names, so that no other package imports the driver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Connection: TypeAlias = asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]
     Pool: TypeAlias = asyncpg.Pool[asyncpg.Record]
 else:
-    # The classes of the driver take no parameters at run time.
+    # The driver's classes are not generic at run time.
     Record = asyncpg.Record
     Connection = asyncpg.Connection | PoolConnectionProxy
     Pool = asyncpg.Pool

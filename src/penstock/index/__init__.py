@@ -1,4 +1,4 @@
-"""The index: where chunks and their vectors lie, behind one protocol."""
+"""The search index: chunks and their vectors, behind one protocol."""
 
 from typing import TYPE_CHECKING
 
@@ -7,15 +7,15 @@ from penstock.lazy import lazy
 if TYPE_CHECKING:
     from penstock.index.opening import open_index
     from penstock.index.pgvector import PgvectorIndex
-    from penstock.index.protocol import Gathered, Hit, Index, IndexQuery, Probe
+    from penstock.index.protocol import Gathered, Hit, Index, IndexQuery, QueryVector
 
-__all__ = ["Gathered", "Hit", "Index", "IndexQuery", "PgvectorIndex", "Probe", "open_index"]
+__all__ = ["Gathered", "Hit", "Index", "IndexQuery", "PgvectorIndex", "QueryVector", "open_index"]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         "opening": ["open_index"],
         "pgvector": ["PgvectorIndex"],
-        "protocol": ["Gathered", "Hit", "Index", "IndexQuery", "Probe"],
+        "protocol": ["Gathered", "Hit", "Index", "IndexQuery", "QueryVector"],
     },
 )

@@ -1,4 +1,4 @@
-"""What every index keeps in Postgres: chunk rows and postings, written and removed."""
+"""Writes and deletes chunk rows and postings, which every index keeps in Postgres."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from penstock.db.tenancy import TenantPool
 from penstock.model import Chunk, DocumentId, TenantId
 
 BATCH = 500
-"""Chunks written in one transaction."""
+"""Chunks per transaction."""
 
 STAGE = "select ingest.stage_chunks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
 DROP = "select ingest.drop_generation($1, $2)"
@@ -18,7 +18,7 @@ ERASE = "select ingest.erase_chunks($1)"
 
 
 def chunk_id(document_id: UUID, generation: int, ordinal: int) -> UUID:
-    """The same each time, so that writing a chunk twice writes it once."""
+    """Deterministic, so that writing a chunk twice has no effect."""
     return uuid5(document_id, f"{generation}/{ordinal}")
 
 
@@ -31,7 +31,7 @@ async def stage_rows(
     model: str,
     embeddings: Sequence[str] | None,
 ) -> None:
-    """One batch; without embeddings the vectors lie elsewhere."""
+    """Write one batch; without embeddings the vectors are stored elsewhere."""
     async with tenants.transaction(tenant_id, durable=False) as connection:
         await connection.execute(
             STAGE,

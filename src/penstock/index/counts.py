@@ -1,14 +1,14 @@
-"""Looks after what text search reads and what nobody asks for any more, whichever index holds the vectors."""
+"""Maintains word counts and the embedding cache, whichever index holds the vectors."""
 
 from __future__ import annotations
 
 from penstock.db.tenancy import TenantPool
 
 UNUSED_DAYS = 90
-"""How long a cached embedding stays without being asked for."""
+"""How long an unused embedding stays in the cache."""
 
 
-async def tend_counts(tenants: TenantPool) -> None:
-    async with tenants.everyone() as connection:
-        await connection.execute("select keeping.refresh_statistics()")
-        await connection.execute("select keeping.forget_embeddings($1)", UNUSED_DAYS)
+async def maintain_counts(tenants: TenantPool) -> None:
+    async with tenants.all_tenants() as connection:
+        await connection.execute("select all_tenants.refresh_statistics()")
+        await connection.execute("select all_tenants.forget_embeddings($1)", UNUSED_DAYS)

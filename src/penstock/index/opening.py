@@ -9,7 +9,7 @@ from penstock.settings import Settings
 
 
 def is_server(address: str) -> bool:
-    """Whether this is the address of a Qdrant server, not a folder or :memory: for one process."""
+    """Whether this is the address of a Qdrant server, rather than a folder or :memory: for one process."""
     return address.startswith(("http://", "https://"))
 
 
@@ -21,9 +21,7 @@ def open_index(settings: Settings, tenants: TenantPool) -> Index:
             return PgvectorIndex(tenants, settings.exact_search_chunks)
         case "qdrant":
             if settings.qdrant_url is None:
-                raise SettingInvalid(
-                    "PENSTOCK_QDRANT_URL", "PENSTOCK_INDEX is qdrant and there is no address"
-                )
+                raise SettingInvalid("PENSTOCK_QDRANT_URL", "PENSTOCK_INDEX is qdrant, but no address is set")
             # Imported here: its client is an extra.
             from penstock.index.qdrant import QdrantIndex
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from penstock.db.tenancy import TenantPool
 from penstock.index.chunk_rows import BATCH, drop_rows, erase_rows, stage_rows
-from penstock.index.counts import tend_counts
+from penstock.index.counts import maintain_counts
 from penstock.index.protocol import Gathered, IndexQuery
 from penstock.index.vectors import as_text
 from penstock.model import Chunk, DocumentId, ProjectId, TenantId, Vector
 
-SWEEP = "select keeping.sweep_generations($1)"
+SWEEP = "select all_tenants.sweep_generations($1)"
 SWEEP_STEP = 20
-PREPARE = "select keeping.prepare_vectors()"
-TEND = "select keeping.tend_vector_indexes($1)"
+PREPARE = "select all_tenants.prepare_vectors()"
+MAINTAIN = "select all_tenants.tend_vector_indexes($1)"
 
 
 class PgvectorIndex:
@@ -23,9 +23,13 @@ class PgvectorIndex:
         self._exact_search_chunks = exact_search_chunks
         self._is_ready = False
 
+    @property
+    def is_in_database(self) -> bool:
+        return True
+
     async def require(self) -> None:
         if not self._is_ready:
-            async with self._tenants.everyone() as connection:
+            async with self._tenants.all_tenants() as connection:
                 await connection.execute(PREPARE)
             self._is_ready = True
 
@@ -52,16 +56,16 @@ class PgvectorIndex:
     async def drop_document(self, tenant_id: TenantId, document_id: DocumentId) -> None:
         await erase_rows(self._tenants, tenant_id, document_id)
 
-    async def tend(self) -> None:
-        async with self._tenants.everyone() as connection:
+    async def maintain(self) -> None:
+        async with self._tenants.all_tenants() as connection:
             while await connection.fetchval(SWEEP, SWEEP_STEP) == SWEEP_STEP:
-                pass  # each step is a transaction of its own
-        await tend_counts(self._tenants)
-        async with self._tenants.everyone() as connection:
-            await connection.execute(TEND, self._exact_search_chunks)
+                pass  # each step is its own transaction
+        await maintain_counts(self._tenants)
+        async with self._tenants.all_tenants() as connection:
+            await connection.execute(MAINTAIN, self._exact_search_chunks)
 
     async def gather(self, tenant_id: TenantId, query: IndexQuery) -> Gathered:
-        return Gathered()  # nothing lies outside the database
+        return Gathered()  # nothing is outside the database
 
     async def close(self) -> None:
-        """The pool belongs to whoever gave it."""
+        """The pool belongs to the caller."""

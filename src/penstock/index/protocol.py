@@ -1,4 +1,4 @@
-"""The seam between the index and whoever fills, tends and searches it."""
+"""The protocol of search indexes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from penstock.model import Chunk, DocumentId, ProjectId, TenantId, Vector
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """A query as one model sees it."""
+class QueryVector:
+    """A query embedded by one model."""
 
     model: str
     vector: Vector
     tokens: int = 0
-    """What embedding it took."""
+    """Tokens used to embed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """What is looked for in these projects, within a filter that ingest.document_filter() reads."""
+    """What is looked for in these projects, within a filter that search.document_filter() reads."""
 
     text: str | None
-    probes: Sequence[Probe]
+    probes: Sequence[QueryVector]
     project_ids: Sequence[ProjectId]
     filter: str
     depth: int
@@ -34,7 +34,7 @@ class IndexQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk some index found; whether it is live, the document's row decides."""
+    """A chunk found by an index; the document's row decides whether it is live."""
 
     document_id: UUID
     generation: int
@@ -44,23 +44,27 @@ class Hit:
 
 
 def hits_as_json(hits: Sequence[Hit]) -> str:
-    """As ingest.live_hits() reads them."""
+    """As search.live_hits() reads them."""
     return json.dumps([{**asdict(hit), "document_id": str(hit.document_id)} for hit in hits])
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What an index outside the database found by vector and by text; None: the database looks itself."""
+    """Hits of an external index by vector and by text; None: the database searches itself."""
 
     near: Sequence[Hit] | None = None
     matched: Sequence[Hit] | None = None
 
 
 class Index(Protocol):
-    """Chunk rows and postings always lie in Postgres; where the vectors lie is the index's own business."""
+    """Chunk rows and postings are always in Postgres; each index decides where the vectors are."""
+
+    @property
+    def is_in_database(self) -> bool:
+        """Whether vectors can be written by the transaction that writes the rows."""
 
     async def require(self) -> None:
-        """Raise IndexNotReady while no vector can be kept, with what has to be done about it."""
+        """Raise IndexNotReady, with the remedy, while vectors cannot be stored."""
 
     async def stage(
         self,
@@ -72,18 +76,18 @@ class Index(Protocol):
         vectors: Sequence[Vector],
         model: str,
     ) -> None:
-        """Write chunks of a generation that is not live yet; again, it changes nothing."""
+        """Write chunks of a generation that is not live yet; idempotent."""
 
     async def drop(self, tenant_id: TenantId, document_id: DocumentId, generations: Sequence[int]) -> None:
-        """Take back generations that are not live."""
+        """Delete generations that are not live."""
 
     async def drop_document(self, tenant_id: TenantId, document_id: DocumentId) -> None:
         """Remove all of a deleted document, and its cached embeddings that no other document uses."""
 
-    async def tend(self) -> None:
-        """Sweep old generations, count words again where much moved, build or drop vector indexes."""
+    async def maintain(self) -> None:
+        """Delete old generations, recount words where much changed, build or drop vector indexes."""
 
     async def gather(self, tenant_id: TenantId, query: IndexQuery) -> Gathered:
-        """What lies outside the database for this query, best first."""
+        """Hits from outside the database for this query, best first."""
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""The index whose vectors lie in Qdrant, in a collection for a tenant and project; rows stay in Postgres."""
+"""The index with vectors in Qdrant, in a collection per tenant and project; rows stay in Postgres."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uuid import UUID
 from penstock.db.tenancy import TenantPool
 from penstock.errors import IndexUnavailable, SettingInvalid
 from penstock.index.chunk_rows import BATCH, drop_rows, erase_rows, stage_rows
-from penstock.index.counts import tend_counts
+from penstock.index.counts import maintain_counts
 from penstock.index.opening import is_server
 from penstock.index.protocol import Gathered, Hit, IndexQuery, hits_as_json
 from penstock.index.vectors import as_floats
@@ -41,14 +41,14 @@ except ImportError as missing:
 UPSERT = 100
 SWEEP_STEP = 100
 MOST_HITS = 10_000
-"""How deep a search goes for live hits that pass a filter of many documents."""
+"""How many hits a search examines for live ones that pass the filter."""
 
 IS_DELETED = "select accounts.show_tenant() ->> 'status' = 'deleted'"
-CANDIDATES = "select document_ids from ingest.candidate_documents($1)"
-SWEEP = "select keeping.sweep_generations(1, $1, $2)"
-TERMS = "select lexeme from ingest.query_terms($1)"
+CANDIDATES = "select document_ids from search.candidate_documents($1)"
+SWEEP = "select all_tenants.sweep_generations(1, $1, $2)"
+TERMS = "select lexeme from search.query_terms($1)"
 WEIGHTS = "select * from ingest.chunk_weights($1, $2, $3)"
-LIVE = "select document_id, generation, ordinal from ingest.live_hits($1, $2)"
+LIVE = "select document_id, generation, ordinal from search.live_hits($1, $2)"
 PAYLOAD_INDEXES = {
     "documentId": models.PayloadSchemaType.KEYWORD,
     "generation": models.PayloadSchemaType.INTEGER,
@@ -57,7 +57,7 @@ PAYLOAD_INDEXES = {
 
 
 class QdrantIndex:
-    """Writes a new generation, lets the document's row flip, marks the old one and removes it a day later."""
+    """Writes a new generation; once the document's row points to it, the old one is marked, then deleted."""
 
     def __init__(self, client: AsyncQdrantClient, tenants: TenantPool, *, is_local: bool) -> None:
         self._client = client
@@ -70,8 +70,12 @@ class QdrantIndex:
         """A server's address, or a folder for the client's local mode (one process, small collections)."""
         return cls(_client(address, api_key), tenants, is_local=not is_server(address))
 
+    @property
+    def is_in_database(self) -> bool:
+        return False
+
     async def require(self) -> None:
-        """Nothing has to be there before: collections are made with the first vector."""
+        """Nothing is required: collections are created with the first vector."""
 
     async def stage(
         self,
@@ -107,7 +111,7 @@ class QdrantIndex:
                     await self._client.upsert(collection, points[first : first + UPSERT], wait=True)
 
     async def retire(self, tenant_id: TenantId, document_id: DocumentId, generations: Sequence[int]) -> None:
-        """Mark generations that are no longer live; searches drop them by the document's row before that."""
+        """Mark generations that are no longer live; searches already exclude them by the document's row."""
         payload = {"isDeleted": True, "deletedAt": datetime.now(UTC).isoformat()}
         async with self._answering():
             for collection in await self._collections(tenant_id):
@@ -127,16 +131,18 @@ class QdrantIndex:
         if is_deleted:
             await self._drop_empty(tenant_id)
 
-    async def tend(self) -> None:
+    async def maintain(self) -> None:
         for tenant_id, document_id, generation in await self._due(marked=False):
             await self.retire(tenant_id, document_id, [generation])
-            async with self._tenants.everyone() as connection:
-                await connection.execute("select keeping.note_marked($1, $2)", [document_id], [generation])
+            async with self._tenants.all_tenants() as connection:
+                await connection.execute(
+                    "select all_tenants.note_marked($1, $2)", [document_id], [generation]
+                )
         for tenant_id, document_id, generation in await self._due(marked=True):
             await self._delete(tenant_id, of_document(document_id, [generation]))
-            async with self._tenants.everyone() as connection:
+            async with self._tenants.all_tenants() as connection:
                 await connection.execute(SWEEP, [document_id], [generation])
-        await tend_counts(self._tenants)
+        await maintain_counts(self._tenants)
 
     async def gather(self, tenant_id: TenantId, query: IndexQuery) -> Gathered:
         async with self._tenants.transaction(tenant_id) as connection:
@@ -145,7 +151,7 @@ class QdrantIndex:
         if documents == []:
             return Gathered([], [])
         there = await self._collections(tenant_id)
-        look = _Look(self._client, self._tenants, tenant_id, query, documents)
+        look = _CollectionSearch(self._client, self._tenants, tenant_id, query, documents)
         near: list[Hit] = []
         matched: list[Hit] = []
         async with self._answering():
@@ -185,7 +191,7 @@ class QdrantIndex:
                         },
                     )
                 except (ApiException, ValueError):
-                    # Another worker was faster; anything else shows at once below.
+                    # Another worker created it; any other problem shows up right below.
                     if not await self._client.collection_exists(name):
                         raise
             if not self._is_local:  # the local mode has no indexes
@@ -215,7 +221,7 @@ class QdrantIndex:
                 await self._client.delete(collection, models.FilterSelector(filter=points), wait=True)
 
     async def _drop_empty(self, tenant_id: TenantId) -> None:
-        """Nothing comes in again for a deleted tenant, and removed points may leave bytes behind."""
+        """A deleted tenant gets no new points, and deleted points may leave bytes behind."""
         for collection in await self._collections(tenant_id):
             async with self._answering(), self._unless_gone(collection):
                 if (await self._client.count(collection, exact=True)).count == 0:
@@ -223,15 +229,15 @@ class QdrantIndex:
                     await self._client.delete_collection(collection)
 
     async def _due(self, *, marked: bool) -> list[tuple[TenantId, DocumentId, int]]:
-        async with self._tenants.everyone() as connection:
-            rows = await connection.fetch("select * from keeping.due_sweeps($1, $2)", marked, SWEEP_STEP)
+        async with self._tenants.all_tenants() as connection:
+            rows = await connection.fetch("select * from all_tenants.due_sweeps($1, $2)", marked, SWEEP_STEP)
         return [
             (TenantId(row["tenant_id"]), DocumentId(row["document_id"]), row["generation"]) for row in rows
         ]
 
     @asynccontextmanager
     async def _unless_gone(self, collection: str) -> AsyncIterator[None]:
-        """A collection that another removal dropped meanwhile holds nothing any more."""
+        """Ignore a collection that was dropped in the meantime."""
         try:
             yield
         except (ApiException, ValueError):
@@ -247,7 +253,7 @@ class QdrantIndex:
 
 
 async def ask_version(address: str, api_key: str | None) -> str:
-    """Connect and ask; raises IndexUnavailable, or SettingInvalid for a folder that another process has."""
+    """The server's version; raises IndexUnavailable, or SettingInvalid for a folder that is in use."""
     client = _client(address, api_key)
     try:
         if not is_server(address):
@@ -272,13 +278,13 @@ def _client(address: str, api_key: str | None) -> AsyncQdrantClient:
             raise
         raise SettingInvalid(
             "PENSTOCK_QDRANT_URL",
-            f"another process uses the folder {address}, and only one can. Stop that process, or run a Qdrant"
+            f"another process uses the folder {address}, and only one can at a time. Stop it, or run a Qdrant"
             " server and set its address (http://…)",
         ) from error
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _CollectionSearch:
     """One search over the collections of a tenant."""
 
     client: AsyncQdrantClient
@@ -290,7 +296,7 @@ class _Look:
     async def hits(
         self, collection: str, vector: list[float] | models.SparseVector, using: str, model: str
     ) -> list[Hit]:
-        """The best live hits that pass the filter; looks deeper while dead ones take their places."""
+        """The best live hits that pass the filter; searches deeper while stale ones take up places."""
         limit = self.query.depth
         while True:
             answer = await self.client.query_points(

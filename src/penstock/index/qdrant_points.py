@@ -1,4 +1,4 @@
-"""How chunks look in Qdrant: collections, points with a dense and a sparse vector, payloads and filters."""
+"""How chunks are stored in Qdrant: collections, points with dense and sparse vectors, payloads, filters."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def tenant_prefix(tenant_id: UUID) -> str:
 
 
 def collection_of(tenant_id: UUID, project_id: UUID, model: str) -> str:
-    """One for a tenant and project; the model is in the name, because two models never mix."""
+    """One per tenant, project and model: models never mix."""
     return f"{tenant_prefix(tenant_id)}{project_id.hex}_{hashlib.sha256(model.encode()).hexdigest()[:8]}"
 
 
 def sparse_of(weights: Mapping[str, float]) -> models.SparseVector:
-    """Lexemes by their hash; two that share one add up."""
+    """Lexemes by hash; the weights of colliding ones are added."""
     summed: dict[int, float] = {}
     for lexeme, weight in weights.items():
         index = zlib.crc32(lexeme.encode())
@@ -76,7 +76,7 @@ def of_document(document_id: UUID, generations: Sequence[int] | None = None) -> 
 
 
 def searchable(document_ids: Sequence[UUID] | None) -> models.Filter:
-    """Not marked as deleted and, where a filter leaves few documents, one of them."""
+    """Not marked as deleted and, if a filter leaves few documents, one of them."""
     conditions: list[models.Condition] = [_is("isDeleted", False)]
     if document_ids is not None:
         wanted = models.MatchAny(any=[str(document_id) for document_id in document_ids])

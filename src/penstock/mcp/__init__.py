@@ -1,4 +1,4 @@
-"""The documents and their search for AI assistants: the Model Context Protocol over HTTP and stdio."""
+"""Documents and search for AI assistants: the Model Context Protocol over HTTP and stdio."""
 
 from typing import TYPE_CHECKING
 

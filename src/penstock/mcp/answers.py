@@ -1,4 +1,4 @@
-"""What the tools answer: small, and with what an assistant needs to cite."""
+"""The tools' results: small, with what an assistant needs to cite them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from penstock.intake import Document
-from penstock.intake.rows import ChunkRow
+from penstock.documents.rows import ChunkRow, Document
 
 
 class Answer(BaseModel):
@@ -35,13 +34,11 @@ class DocumentLine(Answer):
 
 class DocumentList(Answer):
     documents: list[DocumentLine]
-    cursor: str | None = Field(
-        description="Give it back to get the next documents; none: these were the last."
-    )
+    cursor: str | None = Field(description="Pass this to get the next documents; none: there are no more.")
 
 
 class Passage(Answer):
-    """A piece of a document's text and where it stands."""
+    """A piece of a document's text and its position."""
 
     ordinal: int
     text: str
@@ -70,6 +67,4 @@ class WholeDocument(DocumentLine):
     reason_code: str | None
     error_message: str | None
     passages: list[Passage]
-    cursor: str | None = Field(
-        description="Give it back to get the next passages; none: these were the last."
-    )
+    cursor: str | None = Field(description="Pass this to get the next passages; none: there are no more.")

@@ -1,4 +1,4 @@
-"""The search as a tool: what was found, with what is needed to cite it."""
+"""The search tool: hits, with what is needed to cite them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from uuid import UUID
 
 from pydantic import Field
 
+from penstock.engine.services import Services
 from penstock.mcp.answers import Answer
 from penstock.model import TenantId
-from penstock.product.services import Services
 from penstock.search import SearchHit, SearchQuery
 
 Mode: TypeAlias = Literal["hybrid", "vector", "text"]
 
 
-class Hit(Answer):
+class FoundPassage(Answer):
     """A passage of a document, or a client."""
 
     kind: Literal["chunk", "client"]
@@ -25,12 +25,12 @@ class Hit(Answer):
     page: int | None
     heading: str | None
     text: str
-    ordinal: int | None = Field(description="The passage's place in its document.")
+    ordinal: int | None = Field(description="The passage's position in its document.")
     score: float
     relevance: float = Field(description="How likely it is to answer the question, 0 to 1.")
 
     @classmethod
-    def of(cls, hit: SearchHit) -> Hit:
+    def of(cls, hit: SearchHit) -> FoundPassage:
         return cls(
             kind=hit.kind,
             document_id=hit.document_id,
@@ -45,12 +45,12 @@ class Hit(Answer):
         )
 
 
-class Found(Answer):
-    hits: list[Hit]
+class FoundPassages(Answer):
+    hits: list[FoundPassage]
     no_good_match: bool = Field(
-        default=False, description="Nothing fits the question; the hits are only the nearest there are."
+        default=False, description=("Nothing answers the question well; the hits are only the closest ones.")
     )
-    note: str | None = Field(default=None, description="What to know before you use the hits.")
+    note: str | None = Field(default=None, description="What to know before using the hits.")
     degraded: list[str] = Field(
         default_factory=list,
         description="What the search had to do without; 'vector': some passages were found by words only.",
@@ -58,7 +58,7 @@ class Found(Answer):
 
 
 async def find(
-    product: Services,
+    engine: Services,
     tenant_id: TenantId,
     query: str,
     *,
@@ -66,7 +66,7 @@ async def find(
     limit: int,
     mode: Mode,
     min_score: float | None = None,
-) -> Found:
+) -> FoundPassages:
     """Search one project, or all of the tenant's."""
     asked = SearchQuery(
         query=query,
@@ -75,14 +75,14 @@ async def find(
         mode=mode,
         min_score=min_score,
     )
-    answer = await product.search.search(tenant_id, asked)
+    answer = await engine.search.search(tenant_id, asked)
     note = None
     if answer.no_good_match:
         note = "No good match." + (
-            " These passages are only the nearest; do not rely on them." if answer.hits else ""
+            " These passages are only the closest ones; do not rely on them." if answer.hits else ""
         )
-    return Found(
-        hits=[Hit.of(hit) for hit in answer.hits],
+    return FoundPassages(
+        hits=[FoundPassage.of(hit) for hit in answer.hits],
         no_good_match=answer.no_good_match,
         note=note,
         degraded=list(answer.degraded),

@@ -14,32 +14,35 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from penstock.accounts import Caller, Scope
+from penstock.engine.services import Services
 from penstock.errors import PenstockError
 from penstock.mcp.answers import DocumentLine, DocumentList, Passage, WholeDocument
-from penstock.mcp.finding import Found, Mode, find
+from penstock.mcp.finding import FoundPassages, Mode, find
 from penstock.model import DocumentId, DocumentStatus
-from penstock.product.services import Services
 
 INSTRUCTIONS = (
-    "Documents of one organisation. search finds passages by meaning and by words; get_document reads on "
-    "where a passage was found; list_documents shows what there is. Cite title, page and document_id."
+    "Documents of one organisation. search finds passages by meaning and by words; "
+    "get_document reads more of a document; list_documents shows what documents there are. "
+    "Cite title, page and document_id."
 )
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 Who: TypeAlias = Callable[[Context[Any, Any]], Awaitable[Caller]]
 
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="A question, or words to look for.")]
-Project = Annotated[str | None, Field(description="Only this project, by its slug; all projects without it.")]
-Limit = Annotated[int, Field(ge=1, le=50, description="At most so many.")]
+Project = Annotated[str | None, Field(description="Only this project, by its slug; default: all projects.")]
+Limit = Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")]
 MinScore = Annotated[
-    float | None, Field(ge=0, le=1, description="Only hits of at least this relevance, 0 to 1.")
+    float | None, Field(ge=0, le=1, description="Only hits with at least this relevance, from 0 to 1.")
 ]
-Cursor = Annotated[str | None, Field(description="Where to go on, from the answer before.")]
-Title = Annotated[str | None, Field(max_length=200, description="Only titles and file names that hold this.")]
+Cursor = Annotated[str | None, Field(description="Where to continue: the cursor of the previous result.")]
+Title = Annotated[
+    str | None, Field(max_length=200, description=("Only documents whose title or file name contains this."))
+]
 
 
-def create_server(product: Services, who: Who) -> MCPServer[Any]:
-    """A server over an open product; `who` tells whose key a call came with."""
+def create_server(engine: Services, who: Who) -> MCPServer[Any]:
+    """A server over an open engine; `who` returns the caller of the current request."""
     server: MCPServer[Any] = MCPServer(
         "penstock",
         title="Penstock",
@@ -57,12 +60,12 @@ def create_server(product: Services, who: Who) -> MCPServer[Any]:
         limit: Limit = 10,
         mode: Mode = "hybrid",
         min_score: MinScore = None,
-    ) -> Found:
+    ) -> FoundPassages:
         """Find the passages that answer a question, best first, with title, page and heading to cite."""
         with _refusals():
             caller = _allowed(await who(ctx), "search")
             return await find(
-                product,
+                engine,
                 caller.tenant_id,
                 query,
                 project=project,
@@ -75,12 +78,12 @@ def create_server(product: Services, who: Who) -> MCPServer[Any]:
     async def get_document(
         document_id: UUID, ctx: Context[Any, Any], cursor: Cursor = None, limit: Limit = 20
     ) -> WholeDocument:
-        """A document with its text in passages, in order; the cursor leads to the next passages."""
+        """Read a document's text in passages, in order; pass the cursor to get the next passages."""
         with _refusals():
             caller = _allowed(await who(ctx), "documents:read")
             known = DocumentId(document_id)
-            document = await product.documents.show(caller.tenant_id, known)
-            page = await product.documents.chunks(caller.tenant_id, known, cursor, limit)
+            document = await engine.documents.show(caller.tenant_id, known)
+            page = await engine.documents.chunks(caller.tenant_id, known, cursor, limit)
             told = {
                 name: getattr(document, name)
                 for name in WholeDocument.model_fields
@@ -99,10 +102,10 @@ def create_server(product: Services, who: Who) -> MCPServer[Any]:
         cursor: Cursor = None,
         limit: Limit = 20,
     ) -> DocumentList:
-        """What documents there are, the newest first; the cursor leads to the next ones."""
+        """List documents, newest first; pass the cursor to get the next ones."""
         with _refusals():
             caller = _allowed(await who(ctx), "documents:read")
-            page = await product.documents.list(
+            page = await engine.documents.list(
                 caller.tenant_id, project=project, status=status, title=title, cursor=cursor, limit=limit
             )
             return DocumentList(documents=[DocumentLine.of(each) for each in page.items], cursor=page.cursor)
@@ -110,19 +113,19 @@ def create_server(product: Services, who: Who) -> MCPServer[Any]:
     return server
 
 
-async def serve_stdio(product: Services, secret: str) -> None:
-    """Serve on stdin and stdout for the tenant of this key until stdin ends."""
-    await product.accounts.authenticate(secret)  # a wrong key is told at once
+async def serve_stdio(engine: Services, secret: str) -> None:
+    """Serve on stdin and stdout for the tenant of this key until stdin is closed."""
+    await engine.accounts.authenticate(secret)  # a wrong key is reported at once
 
     async def who(_: Context[Any, Any]) -> Caller:
-        return await product.accounts.authenticate(secret)  # at every call: it may have been revoked
+        return await engine.accounts.authenticate(secret)  # checked at every call: it may have been revoked
 
-    await create_server(product, who).run_stdio_async()
+    await create_server(engine, who).run_stdio_async()
 
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """What Penstock refuses is the assistant's to read: what happened, and what to do about it."""
+    """Errors of Penstock are shown to the assistant: what happened, and what to do about it."""
     try:
         yield
     except PenstockError as error:

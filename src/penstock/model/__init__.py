@@ -1,4 +1,4 @@
-"""Frozen types and ids that every room may use; standard library only."""
+"""Frozen types and ids that every package may use; standard library only."""
 
 from typing import TYPE_CHECKING
 

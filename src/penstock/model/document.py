@@ -1,4 +1,4 @@
-"""What a document and an ingestion can be, and the shapes a document takes on its way to the index."""
+"""Document and ingestion statuses, and the forms a document takes on its way to the index."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document's text with its structure: blocks in order, apart, covering all but white space."""
+    """A document's text with its structure: ordered, disjoint blocks that cover all but white space."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -86,7 +86,7 @@ class Chunk:
 
     @cached_property
     def embedder_input(self) -> str:
-        """Exactly what the embedder reads: the headings above, then the text."""
+        """Exactly what is embedded: the headings above the chunk, then its text."""
         return " > ".join(self.heading_path) + "\n" + self.text if self.heading_path else self.text
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The seam between whoever needs embeddings and whoever makes them."""
+"""The protocol of embedders."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from dataclasses import dataclass
 from typing import Literal, NewType, Protocol, TypeAlias
 
 Vector = NewType("Vector", bytes)
-"""An embedding of length one, as little-endian 16-bit floats."""
+"""A normalised embedding as little-endian 16-bit floats."""
 
 Purpose: TypeAlias = Literal["document", "query"]
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """One vector for each text, in their order, and the tokens the maker counted."""
+    """One vector for each text, in order, and the number of tokens the embedder counted."""
 
     vectors: tuple[Vector, ...]
     tokens: int
 
 
 class Embedder(Protocol):
-    """Makes vectors of one model. Two models never mix: `model` is part of every key."""
+    """Embeds texts with one model. Models never mix: `model` is part of every key."""
 
     @property
     def model(self) -> str:
-        """The id kept beside every vector, such as `minilm-l6-v2-int8`."""
+        """The id stored with every vector, such as `minilm-l6-v2-int8`."""
 
     @property
     def dimensions(self) -> int: ...
 
     @property
     def max_tokens(self) -> int:
-        """The longest text it reads whole, by its own tokeniser."""
+        """The longest text it accepts, in tokens of its own tokeniser."""
 
     @property
     def tokenizer(self) -> str:
-        """The name of its tokeniser in `penstock.pipeline.chunk.tokens`."""
+        """The name of its tokeniser in `penstock.embed.tokens`."""
 
     @property
     def batch_size(self) -> int:
-        """The most texts one call takes."""
+        """The maximum number of texts per call."""
 
     @property
     def is_remote(self) -> bool: ...

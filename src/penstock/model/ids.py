@@ -1,4 +1,4 @@
-"""Ids that must not be mixed up, and how ids in order of time are made."""
+"""Distinct types for ids, and time-ordered UUIDs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KeyId = NewType("KeyId", UUID)
 
 
 def uuid7() -> UUID:
-    """A UUID of version 7: 48 bits of milliseconds, then randomness, so that an index grows at its end."""
+    """A UUID version 7: 48 bits of milliseconds, then random bits, so that an index grows at its end."""
     milliseconds = time.time_ns() // 1_000_000
     value = (milliseconds << 80) | int.from_bytes(os.urandom(10), "big")
     value = (value & ~(0xF << 76)) | (0x7 << 76)

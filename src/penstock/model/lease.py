@@ -5,9 +5,11 @@ from uuid import UUID
 
 from penstock.model.ids import LeaseId, TaskId
 
+TENANT_BITS = 40
+
 
 class Lease(NamedTuple):
-    """A named tuple and not a dataclass: 50,000 are made a second, straight from the driver's rows."""
+    """A named tuple, not a dataclass: 50,000 per second are made directly from the driver's rows."""
 
     lease_id: LeaseId
     task_id: TaskId
@@ -16,7 +18,7 @@ class Lease(NamedTuple):
     failures: int
     losses: int
     held: int
-    """Bits: 1 a unique key, 2 a slot of a limit key. Not zero: closing it lets somebody else start."""
+    """Bits: 1 a unique key, 2 a slot of a limit key. Not zero: closing the lease lets another task start."""
     lane: int
     seq: int
     tenant_id: UUID | None
@@ -26,3 +28,8 @@ class Lease(NamedTuple):
     def attempt(self) -> int:
         """Which run this is, from one; lost workers are not counted."""
         return self.failures + 1
+
+    @property
+    def tenant_number(self) -> int:
+        """The tenant's number: the lowest bits of the lane, below queue and priority."""
+        return self.lane & ((1 << TENANT_BITS) - 1)

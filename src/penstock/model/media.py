@@ -1,4 +1,4 @@
-"""Tells what kind of file some bytes are by looking at them, and which ending a kind is stored under."""
+"""Detects a file's media type from its bytes, and maps media types to file extensions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ MSG = "application/vnd.ms-outlook"
 PNG, JPEG, TIFF = "image/png", "image/jpeg", "image/tiff"
 GIF, BMP, WEBP = "image/gif", "image/bmp", "image/webp"
 ZIP = "application/zip"
+TNEF = "application/ms-tnef"
 OLE = "application/x-ole-storage"
 EMPTY = "application/x-empty"
 UNKNOWN = "application/octet-stream"
 
 HEAD_BYTES = 8_192
-"""How much of a file `sniff` wants to see; less works, with less certainty."""
+"""How many bytes `sniff` needs for full certainty; it works with fewer."""
 _MAGIC_BYTES = 65_536
-"""How much it looks at for the marks of files that are not text."""
+"""How many of them are searched for signatures of binary files."""
 
 _EXTENSIONS = {
     PDF: "pdf",
@@ -46,6 +47,8 @@ _EXTENSIONS = {
     TEXT: "txt",
     EML: "eml",
     MSG: "msg",
+    ZIP: "zip",
+    TNEF: "tnef",
 }
 _OTHER_EXTENSIONS = {
     "jpeg": JPEG,
@@ -69,12 +72,13 @@ _OTHER_NAMES = {
     "text/tab-separated-values": CSV,
     "application/x-msg": MSG,
     "application/x-zip-compressed": ZIP,
+    "application/vnd.ms-tnef": TNEF,
 }
 
 SUPPORTED = frozenset(_EXTENSIONS)
-"""The kinds that can become text."""
+"""The types that can be turned into text."""
 TEXTUAL = frozenset({HTML, MARKDOWN, CSV, TEXT, EML})
-"""Kinds without a magic number: what looks like one of them is a guess."""
+"""Types without a magic number: detecting one of them is a guess."""
 IMAGES = frozenset({PNG, JPEG, TIFF, GIF, BMP, WEBP})
 OFFICE = frozenset({DOCX, PPTX, XLSX})
 
@@ -87,6 +91,7 @@ _MAGIC = (
     (b"MM\x00+", TIFF),
     (b"GIF87a", GIF),
     (b"GIF89a", GIF),
+    (b"\x78\x9f\x3e\x22", TNEF),
     (b"\x1f\x8b", "application/gzip"),
     (b"7z\xbc\xaf'\x1c", "application/x-7z-compressed"),
     (b"Rar!\x1a\x07", "application/vnd.rar"),
@@ -102,7 +107,7 @@ _BYTE_ORDERS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Each of these can start only where another attempt cannot pass through: none takes more than linear time.
+# No pattern can start a match inside another attempt, so each takes linear time.
 _HTML_START = re.compile(r"<(!doctype\s++html|html|head|body)\b", re.I)
 _HTML_TAGS = re.compile(r"</?(p|div|h[1-6]|table|tr|td|ul|ol|li|span|br|a|title|meta|script)\b[^<>]*+>", re.I)
 _SPACES = re.compile(r"\s*+")
@@ -119,7 +124,7 @@ _MARKDOWN_SIGNS = (
 
 
 def sniff(head: bytes, *, filename: str | None = None, declared: str | None = None) -> str:
-    """The kind of file that begins with `head`; name and declaration only settle what bytes cannot."""
+    """The type of a file that begins with `head`; name and declared type decide what bytes cannot."""
     if not head:
         return EMPTY
     hints = tuple(hint for hint in (kind_of_name(filename), _declared_kind(declared)) if hint is not None)
@@ -127,18 +132,18 @@ def sniff(head: bytes, *, filename: str | None = None, declared: str | None = No
 
 
 def extension(mime_type: str) -> str:
-    """The ending a file of this kind is stored under, without the dot; `bin` for what is not known."""
+    """The file extension for this type, without the dot; `bin` if unknown."""
     return _EXTENSIONS.get(_declared_kind(mime_type) or "", "bin")
 
 
 def kind_of_name(filename: str | None) -> str | None:
-    """The supported kind a file's ending promises, if it promises one."""
+    """The supported type that a file's extension stands for, if any."""
     ending = (filename or "").rpartition(".")[2].lower()
     return _BY_EXTENSION.get(ending) if "." in (filename or "") else None
 
 
 def text_encoding(head: bytes) -> str | None:
-    """The encoding a byte order mark or the pattern of NULs gives away; None when nothing does."""
+    """The encoding indicated by a byte order mark or the pattern of NULs; None if unclear."""
     for mark, encoding in _BYTE_ORDERS:
         if head.startswith(mark):
             return encoding
@@ -176,12 +181,12 @@ def _by_magic(head: bytes, hints: tuple[str, ...]) -> str | None:
         return _zip_kind(head, hints)
     if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _ole_kind(head, hints)
-    # Readers forgive some bytes before the mark, but other files may hold a PDF: this comes last.
+    # PDF readers tolerate bytes before the signature, but other files may contain a PDF: so this comes last.
     return PDF if _PDF_MARK.search(head, 0, 1_024) else None
 
 
 def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
-    """Names in the local headers, then the list of contents if it is within the head, then the hints."""
+    """Decided by names in the local headers, then [Content_Types].xml if within the head, then the hints."""
     at, length = 0, len(head)
     listing = False
     while at + 30 <= length and head[at : at + 4] == b"PK\x03\x04":
@@ -193,16 +198,16 @@ def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
                 return kind
         data = at + 30 + name_length + extra_length
         if name == b"[Content_Types].xml" and not listing:
-            listing = True  # a second one is a trick: each would be unpacked anew
+            listing = True  # a second one is an attack: each would be unpacked again
             listed = _unpacked(head[data : data + packed if packed else length], method)
             for mark, kind in _OFFICE_MARKS:
                 if mark in listed:
                     return kind
-        # A packed size of 0 comes with a data descriptor: the next header must be searched.
+        # A packed size of 0 means a data descriptor follows: search for the next header.
         at = data + packed if packed else head.find(b"PK\x03\x04", data)
         if at < 0:
             break
-    # The head may end before the telling entry; a promise of an office file is then believed and read as one.
+    # The head may end before the decisive entry; then trust a hint that says it is an office file.
     return next((hint for hint in hints if hint in OFFICE), ZIP) if at >= length - 30 or at < 0 else ZIP
 
 
@@ -240,7 +245,7 @@ def _by_text(head: bytes, hints: tuple[str, ...]) -> str | None:
 
 
 def _starts_as_html(text: str) -> bool:
-    """Whether its first tag is one of a page, after an XML declaration and comments if there are any."""
+    """Whether the first tag, after any XML declaration and comments, is one that starts an HTML page."""
     at = _past_spaces(text, 0)
     if text.startswith("<?xml", at):
         at = _past_spaces(text, text.find(">", at) + 1 or len(text))
@@ -259,8 +264,7 @@ def _past_spaces(text: str, at: int) -> int:
 
 
 def _as_text(head: bytes, *, lenient: bool) -> str | None:
-    """The head as text, or None when it holds what no text holds; a stray NUL is borne
-    where text was promised."""
+    """The head as text, or None if it has bytes that text never has; `lenient` tolerates a stray NUL."""
     encoding = text_encoding(head)
     text = head.decode(encoding or "latin-1", "ignore").lstrip("\ufeff")
     controls = len(_CONTROLS.findall(text))
@@ -281,7 +285,7 @@ def _looks_like_mail(text: str) -> bool:
 
 def _looks_like_table(text: str) -> bool:
     lines = [line for line in text.splitlines()[:21] if line.strip()]
-    lines = lines[:-1] if len(lines) > 3 else lines  # the head may cut the last line
+    lines = lines[:-1] if len(lines) > 3 else lines  # the head may end within the last line
     if len(lines) < 3:
         return False
     for delimiter in ",;\t|":

@@ -1,4 +1,4 @@
-"""What a handler may return to end its run in another way than completed, and how a run failed."""
+"""What a handler may return instead of completing its task, and how a run failed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.model.ids import LeaseId
 
 @dataclass(frozen=True, slots=True)
 class Snooze:
-    """Run this task again after some seconds; no attempt is charged."""
+    """Run this task again after some seconds; this does not use up an attempt."""
 
     seconds: float
 
@@ -23,7 +23,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error of one run, ready to be kept."""
+    """The error of one run, ready to be stored."""
 
     lease_id: LeaseId
     code: str

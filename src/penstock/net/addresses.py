@@ -1,4 +1,4 @@
-"""Tells which IP addresses an outgoing request may reach."""
+"""Decides which IP addresses outgoing requests may reach."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MULTICAST: Final = _networks("224.0.0.0/4", "ff00::/8")
 RESERVED: Final = _networks(
     "0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
     "203.0.113.0/24", "240.0.0.0/4", "::/128", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20",
-    "5f00::/16", "64:ff9b:1::/48",  # the last is NAT64 of the local network: where it leads, only that knows
+    "5f00::/16", "64:ff9b:1::/48",  # the last is local-use NAT64: only that network knows where it leads
 )  # fmt: skip
 _GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
@@ -37,21 +37,21 @@ _COMPATIBLE: Final = ipaddress.IPv6Network("::/96")
 
 _OPENED: Final = ("loopback", "private")
 _OPENING: Final = (
-    "Use a public address, or set PENSTOCK_ALLOW_PRIVATE_ADDRESSES=true where private networks are meant"
+    "Use a public address, or set PENSTOCK_ALLOW_PRIVATE_ADDRESSES=true if you mean to reach private networks"
 )
 
 
 def judge(host: str, address: Address, *, allow_private: bool) -> None:
-    """Raise AddressRefused for a host whose address no request may reach."""
+    """Raise AddressRefused if requests must not reach the host's address."""
     kind = refusal(address, allow_private=allow_private)
     if kind in _OPENED:
-        raise AddressRefused(host, f"it leads to a {kind} address", _OPENING)
+        raise AddressRefused(host, f"it resolves to a {kind} address", _OPENING)
     if kind is not None:
-        raise AddressRefused(host, f"it leads to a {kind} address")
+        raise AddressRefused(host, f"it resolves to a {kind} address")
 
 
 def refusal(address: Address, *, allow_private: bool) -> str | None:
-    """What kind of address it is when no request may go there, otherwise None."""
+    """The kind of a forbidden address; None if requests may go there."""
     kinds = [kind for each in (address, *_carried(address)) if (kind := _kind(each)) is not None]
     if allow_private:
         kinds = [kind for kind in kinds if kind not in _OPENED]
@@ -61,7 +61,7 @@ def refusal(address: Address, *, allow_private: bool) -> str | None:
 def _kind(address: Address) -> str | None:
     for kind, networks in (
         ("loopback", LOOPBACK),
-        ("metadata", METADATA),  # before private and link-local, which hold some of them: those stay shut
+        ("metadata", METADATA),  # checked first, since it overlaps private and link-local
         ("private", PRIVATE),
         ("link-local", LINK_LOCAL),
         ("multicast", MULTICAST),
@@ -70,12 +70,12 @@ def _kind(address: Address) -> str | None:
         if any(address in network for network in networks if network.version == address.version):
             return kind
     if address.version == 6 and address not in _GLOBAL_UNICAST and not _carried(address):
-        return "reserved"  # everything else there is translation, experiment or not given out
+        return "reserved"  # everything else is for translation, experiments or unassigned
     return None
 
 
 def _carried(address: Address) -> tuple[ipaddress.IPv4Address, ...]:
-    """IPv4 addresses that a packet to this IPv6 address may end at."""
+    """IPv4 addresses that a packet to this IPv6 address may be delivered to."""
     if isinstance(address, ipaddress.IPv4Address):
         return ()
     if address.ipv4_mapped is not None:
@@ -85,7 +85,7 @@ def _carried(address: Address) -> tuple[ipaddress.IPv4Address, ...]:
     if address.teredo is not None:
         return address.teredo
     if address in _NAT64 or (
-        address in _COMPATIBLE and int(address) > 1  # :: and ::1 are what they are
+        address in _COMPATIBLE and int(address) > 1  # :: and ::1 are not IPv4-compatible addresses
     ):
         return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)
     return ()

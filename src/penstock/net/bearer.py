@@ -11,7 +11,7 @@ LONGEST_KEY: Final = 256
 
 
 def api_key(headers: Mapping[str, str]) -> str:
-    """The key of Authorization: Bearer or X-API-Key; raises KeyRefused where none can be one."""
+    """The key in Authorization: Bearer or X-API-Key; raises KeyRefused if there is no well-formed one."""
     kind, _, secret = headers.get("authorization", "").partition(" ")
     found = secret.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "").strip()
     if not found:

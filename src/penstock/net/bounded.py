@@ -1,4 +1,4 @@
-"""Reads the body of an answer up to a limit of bytes and a point in time."""
+"""Reads a response body up to a size limit and a deadline."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from penstock.net.errors import AnswerRefused
+from penstock.net.errors import ResponseRefused
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    """The body of an answer up to its limits; one that could swell when decoded is not read at all."""
+    """A response body up to its limits; a compressed one is not read at all."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class BoundedStream(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self._encoded:
-            raise AnswerRefused(self._request.url.host, "it is compressed though none of that was asked for")
+            raise ResponseRefused(self._request.url.host, "it is compressed although we did not ask for that")
         read = 0
         parts = self._stream.__aiter__()
         while True:
@@ -39,12 +39,12 @@ class BoundedStream(httpx2.AsyncByteStream):
                 async with asyncio.timeout(self._deadline - time.monotonic()):
                     part = await anext(parts, None)
             except TimeoutError as slow:
-                raise httpx2.ReadTimeout("the answer did not end in time", request=self._request) from slow
+                raise httpx2.ReadTimeout("the response took too long", request=self._request) from slow
             if part is None:
                 return
             read += len(part)
             if read > self._max_bytes:
-                raise AnswerRefused(self._request.url.host, f"it is longer than {self._max_bytes} bytes")
+                raise ResponseRefused(self._request.url.host, f"it is longer than {self._max_bytes} bytes")
             yield part
 
     async def aclose(self) -> None:

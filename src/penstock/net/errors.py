@@ -1,4 +1,4 @@
-"""What can go wrong between us and the network, each with what to do about it."""
+"""Errors of outgoing requests and webhooks."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ from penstock.errors import PenstockError
 
 
 class AddressRefused(PenstockError):
-    """A URL leads where outgoing requests do not go; `host` is the one in the URL."""
+    """Outgoing requests to this URL are not allowed; `host` is the one in the URL."""
 
     def __init__(self, host: str, reason: str, remedy: str = "Use a public http or https address") -> None:
-        super().__init__(f"No request goes to {host or 'an address without a host'}: {reason}", remedy)
+        super().__init__(f"Requests to {host or 'no host'} are not allowed: {reason}", remedy)
         self.host = host
         self.reason = reason
         self.args = (host, reason, remedy)
 
 
-class AnswerRefused(PenstockError):
-    """An answer is over its size limit, or encoded so that its size cannot be known."""
+class ResponseRefused(PenstockError):
+    """A response is larger than its limit, or compressed so that its size cannot be known."""
 
     def __init__(self, host: str, reason: str) -> None:
-        super().__init__(
-            f"The answer of {host} was not read: {reason}", "Ask the other side for less at a time"
-        )
+        super().__init__(f"The response of {host} was not read: {reason}", "Request less data at a time")
         self.host = host
         self.reason = reason
         self.args = (host, reason)
 
 
 class SignatureInvalid(PenstockError):
-    """A webhook's signature does not prove who sent it; `reason` says in which way."""
+    """A webhook's signature is not valid; `reason` says why."""
 
     def __init__(
-        self, reason: str, remedy: str = "Sign id, timestamp and raw body as Standard Webhooks says"
+        self, reason: str, remedy: str = "Sign id, timestamp and raw body as Standard Webhooks specifies"
     ) -> None:
         super().__init__(f"The webhook's signature is not valid: {reason}", remedy)
         self.reason = reason
@@ -39,22 +37,23 @@ class SignatureInvalid(PenstockError):
 
 
 class WebhookSecretInvalid(PenstockError):
-    """A webhook secret is not one."""
+    """A webhook secret is malformed."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"The webhook secret is not valid: {reason}", "Use whsec_ and 24 to 64 random bytes in base64"
+            f"The webhook secret is not valid: {reason}",
+            "Use whsec_ followed by 24 to 64 random bytes in base64",
         )
         self.reason = reason
         self.args = (reason,)
 
 
 class DeliveryFailed(PenstockError):
-    """A webhook did not arrive this time; `retry_after` seconds if the receiver said so."""
+    """A webhook could not be delivered; `retry_after` is set if the receiver sent it."""
 
     def __init__(self, host: str, reason: str, retry_after: float | None = None) -> None:
         super().__init__(
-            f"The webhook was not delivered to {host}: {reason}", "Penstock tries again by itself"
+            f"The webhook was not delivered to {host}: {reason}", "Penstock retries automatically"
         )
         self.host = host
         self.reason = reason

@@ -1,4 +1,4 @@
-"""Makes the HTTP client for outgoing requests: checked and pinned addresses, bounded answers and time."""
+"""The HTTP client for outgoing requests: checked and pinned addresses, limits on response size and time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DEADLINE: Final = "penstock.deadline"
 
 
 def check_url(url: str, *, allow_private: bool = False) -> None:
-    """Refuse a URL that can be judged without asking DNS; to be called when an address is configured."""
+    """Reject a URL that is forbidden even without asking DNS; call this when an address is configured."""
     _check(parse(url), allow_private=allow_private)
 
 
@@ -36,7 +36,7 @@ def parse(url: str) -> httpx2.URL:
     try:
         return httpx2.URL(url)
     except httpx2.InvalidURL as invalid:
-        raise AddressRefused("", f"it is no URL ({invalid})", "Write http(s)://host/path") from None
+        raise AddressRefused("", f"it is not a valid URL ({invalid})", "Write http(s)://host/path") from None
 
 
 def open_client(
@@ -51,9 +51,9 @@ def open_client(
 ) -> httpx2.AsyncClient:
     """A client that reaches public addresses only; `allow_private` adds loopback and private networks.
 
-    Link-local, metadata, multicast and reserved addresses stay shut whatever is allowed. No proxy of the
-    environment is used, or the check would be of the wrong address. `total_seconds` bounds a request with all
-    its redirects and its answer. Raises AddressRefused and AnswerRefused beside the errors of httpx2.
+    Link-local, metadata, multicast and reserved addresses are never allowed. Proxies from the environment are
+    ignored, or the wrong address would be checked. `total_seconds` limits a request including redirects and
+    the response. Raises AddressRefused and ResponseRefused in addition to the errors of httpx2.
     """
     transport = GuardedTransport(
         allow_private=allow_private,
@@ -75,17 +75,17 @@ def open_client(
 
 
 class _NoCookies(CookieJar):
-    """Cookies are neither kept (one receiver's is no other's) nor read, which costs regular expressions."""
+    """Cookies are neither stored (receivers must not share them) nor parsed, which would cost time."""
 
     def extract_cookies(self, response: Any, request: Any) -> None:
-        """Leave them unread."""
+        """Ignore them."""
 
     def add_cookie_header(self, request: Any) -> None:
-        """There are none."""
+        """Send none."""
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """Checks each hop's URL, connects through PinnedBackend, and bounds the answer in size and time."""
+    """Checks each hop's URL, connects through PinnedBackend, and limits the response in size and time."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         max_connections: int,
     ) -> None:
         h11_patterns.install()
-        # The parent's own pool would resolve for itself. This one keys connections by the host name, so two
+        # The parent's own pool would resolve names itself. This one keys connections by host name, so two
         # hosts at one address never share a connection, and Host and SNI stay the URL's.
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=httpx2.create_ssl_context(verify=verify, trust_env=False),
@@ -113,7 +113,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         _check(request.url, allow_private=self._allow_private)
-        # A redirect's request inherits the extensions, and with them the deadline of the first.
+        # A redirected request inherits the extensions, and with them the first request's deadline.
         deadline = request.extensions.setdefault(_DEADLINE, time.monotonic() + self._total_seconds)
         try:
             async with asyncio.timeout(deadline - time.monotonic()):
@@ -138,11 +138,11 @@ def _check(url: httpx2.URL, *, allow_private: bool) -> None:
             url.host, f"its scheme is {url.scheme or 'missing'}", "Use an http or https address"
         )
     if not url.host:
-        raise AddressRefused("", "the URL names no host", "Write http(s)://host/path")
+        raise AddressRefused("", "the URL has no host", "Write http(s)://host/path")
     if url.userinfo:
-        raise AddressRefused(url.host, "the URL holds a user name", "Leave the part before @ out of the URL")
+        raise AddressRefused(url.host, "the URL contains a user name", "Remove the part before @")
     try:
         address = ipaddress.ip_address(url.host)
     except ValueError:
-        return  # a name, or a number only the resolver can read; judged when it is resolved
+        return  # a name, or a number only the resolver understands; checked when it is resolved
     judge(url.host, address, allow_private=allow_private)

@@ -1,4 +1,4 @@
-"""Opens connections only to addresses that were checked, so that a second DNS answer changes nothing."""
+"""Connects only to checked addresses, so that a second DNS answer makes no difference (DNS rebinding)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,21 @@ class Resolver(Protocol):
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """All addresses of a host, as the system's resolver has them."""
+    """All addresses of a host, by the system's resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
+def checked(host: str, texts: Sequence[str], *, allow_private: bool) -> list[Address]:
+    """The addresses of a host; AddressRefused if one of them is forbidden: a mixed answer is an attack."""
+    addresses = [ipaddress.ip_address(text) for text in texts]
+    for address in addresses:
+        judge(host, address, allow_private=allow_private)
+    return addresses
+
+
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Resolves a host once a connection, judges every address, and connects to one of those."""
+    """Resolves a host once per connection, checks every address, and connects to one of them."""
 
     def __init__(self, resolver: Resolver, *, allow_private: bool) -> None:
         self._resolver = resolver
@@ -75,7 +83,4 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
             raise httpcore2.ConnectTimeout(f"{host} was not resolved in time") from slow
         except (OSError, UnicodeError) as unknown:
             raise httpcore2.ConnectError(f"{host} does not resolve: {unknown}") from unknown
-        addresses = [ipaddress.ip_address(text) for text in texts]
-        for address in addresses:  # one bad address condemns the host: a mixed answer is an attack
-            judge(host, address, allow_private=self._allow_private)
-        return addresses
+        return checked(host, texts, allow_private=self._allow_private)

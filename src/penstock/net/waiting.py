@@ -1,4 +1,4 @@
-"""Reads how long the other side asks us to wait."""
+"""Reads how long a response asks us to wait."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 LONGEST_WAIT: Final = 3_600.0
-"""A header from outside must not stop the work for days."""
+"""An upper bound: a header must not delay work for days."""
 _LONGEST_TEXT: Final = 100
-"""A number or a date is shorter; anything longer is not read."""
+"""A valid number or date is shorter than this; anything longer is ignored."""
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds to wait by Retry-After (a number or an HTTP date) or retry-after-ms; None when neither says."""
+    """Seconds to wait by Retry-After (a number or an HTTP date) or retry-after-ms; None without either."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return _bounded(milliseconds / 1_000)
     text = headers.get("retry-after")
@@ -27,7 +27,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         at = parsedate_to_datetime(text)
     except ValueError:
         return None
-    if at.tzinfo is None:  # "-0000" means: the time is universal, the zone unknown
+    if at.tzinfo is None:  # "-0000" means UTC with an unknown local zone
         at = at.replace(tzinfo=UTC)
     return _bounded((at - (now or datetime.now(UTC))).total_seconds())
 

@@ -1,4 +1,4 @@
-"""Structured logs with redaction, and metrics: what a running Penstock says about itself."""
+"""Structured logs with redaction, and metrics."""
 
 from typing import TYPE_CHECKING
 

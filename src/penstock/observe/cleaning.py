@@ -1,4 +1,4 @@
-"""Makes any value safe to write: JSON types only, secrets hidden, size bounded, never an exception."""
+"""Makes any value safe to log: JSON types only, secrets redacted, size limited, never raising."""
 
 import math
 from collections import deque
@@ -22,7 +22,7 @@ _NAME_LIMIT = 100
 
 
 def clean_fields(fields: Mapping[str, object], *, with_traceback: bool) -> dict[str, object]:
-    """The fields of one line; an exception becomes its code and message."""
+    """The fields of one log line; an exception becomes its code and message."""
     cleaner = _Cleaner()
     line: dict[str, object] = {}
     for name, value in fields.items():
@@ -38,10 +38,10 @@ def clean_fields(fields: Mapping[str, object], *, with_traceback: bool) -> dict[
 
 
 def clean_text(value: object) -> str:
-    """One text without secrets, whatever was given for it."""
+    """The value as one text without secrets."""
     try:
         return scrub(str.__str__(value) if isinstance(value, str) else str(value))
-    except Exception:  # noqa: BLE001 - so may the text's
+    except Exception:  # noqa: BLE001 - so may a value's __str__
         return _unprintable(value)
 
 
@@ -55,7 +55,7 @@ def _unprintable(value: object) -> str:
 
 
 class _Cleaner:
-    """Walks the values of one line; the budget bounds wide, deep and circular structures alike."""
+    """Walks the values of one log line; a budget limits wide, deep and circular structures."""
 
     __slots__ = ("_left",)
 
@@ -71,7 +71,7 @@ class _Cleaner:
             return "[cut]"
         try:
             return self._convert(value, depth)
-        except Exception:  # noqa: BLE001 - so may a nested value's
+        except Exception:  # noqa: BLE001 - so may a nested value's __str__
             return _unprintable(value)
 
     def _convert(self, value: object, depth: int) -> object:

@@ -1,4 +1,4 @@
-"""Names our metrics for Prometheus: turns a snapshot into metric families."""
+"""Turns a metrics snapshot into Prometheus metric families."""
 
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -13,7 +13,7 @@ _EDGES = (*(str(bound) for bound in BOUNDS), "+Inf")
 
 
 class SnapshotCollector(Collector):
-    """Takes a snapshot each time Prometheus asks; tasks never touch the client library."""
+    """Takes a snapshot at each scrape; running tasks never touch the client library."""
 
     def __init__(self, take: Callable[[], Snapshot]) -> None:
         self._take = take
@@ -23,13 +23,13 @@ class SnapshotCollector(Collector):
         yield from _counters(now)
         yield _processing(now)
         yield from _queue_gauges(now.queues)
-        slots = GaugeMetricFamily("job_worker_slots", "Slots of this worker", labels=["queue", "state"])
+        slots = GaugeMetricFamily("job_worker_slots", "Task slots of this worker", labels=["queue", "state"])
         for labels, count in now.slots.items():
             slots.add_metric(labels, count)
         yield slots
 
     def describe(self) -> Iterator[Metric]:
-        """Lets a registry refuse a second collector of the same names."""
+        """Lets a registry detect a second collector with the same names."""
         return self.collect()
 
 
@@ -46,13 +46,13 @@ def _counters(now: Snapshot) -> Iterator[Metric]:
     for channel, count in now.notifications.items():
         received.add_metric([channel], count)
     yield received
-    yield CounterMetricFamily("job_poll_scanned", "Looks for tasks, with or without a find", now.polled)
-    yield CounterMetricFamily("job_leases_lost", "Leases this worker no longer held when closing", now.lost)
+    yield CounterMetricFamily("job_poll_scanned", "Searches for claimable tasks", now.polled)
+    yield CounterMetricFamily("job_leases_lost", "Leases lost before this worker closed them", now.lost)
     yield CounterMetricFamily("job_rescued", "Tasks taken back from silent workers", now.rescued)
 
 
 def _processing(now: Snapshot) -> Metric:
-    family = HistogramMetricFamily("job_processing_seconds", "Time a handler took", labels=["job_type"])
+    family = HistogramMetricFamily("job_processing_seconds", "Run time of task handlers", labels=["job_type"])
     for job_type, (counts, total) in now.durations.items():
         buckets = list(zip(_EDGES, accumulate(counts), strict=True))
         family.add_metric([job_type], buckets, total)

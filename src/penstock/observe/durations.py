@@ -1,4 +1,4 @@
-"""Counts how long tasks took, cheaply enough to be called for every task."""
+"""A histogram of task durations, cheap enough to update for every task."""
 
 from bisect import bisect_left
 from math import inf
@@ -38,7 +38,7 @@ class Durations:
 
     def observe(self, seconds: float) -> None:
         self._counts[bisect_left(BOUNDS, seconds)] += 1
-        # One NaN, infinity or step of the clock would spoil the sum for the life of the process.
+        # One NaN, infinity or clock jump would corrupt the sum for the life of the process.
         if 0.0 < seconds < inf:
             self._total += seconds
 

@@ -18,7 +18,7 @@ _Answer = tuple[HTTPStatus, str, bytes]
 
 
 class MetricsServer:
-    """One answer a connection; headers, time and connections are bounded. Port 0 takes a free one."""
+    """One response per connection; headers, time and connections are limited. Port 0 picks a free port."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class MetricsServer:
 
     @property
     def port(self) -> int:
-        """The port listened on; before `start`, the one asked for."""
+        """The port it listens on; before `start`, the requested one."""
         if self._server is None or not self._server.sockets:
             return self._port
         return int(self._server.sockets[0].getsockname()[1])
@@ -52,7 +52,7 @@ class MetricsServer:
             )
 
     async def stop(self) -> None:
-        """Stop listening and drop what is still open."""
+        """Stop listening and drop open connections."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -100,7 +100,7 @@ class MetricsServer:
     async def _answer(self, path: bytes) -> _Answer:
         if path == b"/metrics":
             try:
-                # In a thread: a thousand job types make a text of tens of milliseconds.
+                # In a thread: rendering a thousand job types takes tens of milliseconds.
                 return HTTPStatus.OK, CONTENT_TYPE, await asyncio.to_thread(self._metrics.render)
             except Exception as error:  # noqa: BLE001 - a broken scrape must not end the server
                 _log.throttled("metrics_failed", error=error)
@@ -112,7 +112,7 @@ class MetricsServer:
     def _is_healthy(self) -> bool:
         try:
             return self._healthy()
-        except Exception as error:  # noqa: BLE001 - a check that fails is the answer
+        except Exception as error:  # noqa: BLE001 - a failing check means unhealthy
             _log.throttled("health_check_failed", error=error)
             return False
 

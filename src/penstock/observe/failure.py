@@ -1,4 +1,4 @@
-"""Turns an exception into a code, one line of message and, for debugging, the places it passed."""
+"""Turns an exception into a code, a one-line message and, for debugging, a traceback."""
 
 import traceback
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def _first_leaf(error: BaseException) -> BaseException:
 
 
 def _places(error: BaseException) -> Iterator[str]:
-    # Neither source lines nor full messages: a traceback must not say more than the message may.
+    # No source lines or full messages: a traceback must not reveal more than the message.
     current: BaseException | None = error
     for depth in range(_CHAIN_KEPT):
         if current is None:

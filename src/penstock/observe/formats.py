@@ -9,13 +9,13 @@ from typing import Final, cast
 from penstock.observe.cleaning import clean_fields, clean_text
 
 FIELDS: Final = "penstock_fields"
-"""Where a record of ours carries its clean fields."""
+"""The record attribute that carries our cleaned fields."""
 
 _COLOURS = {"debug": "\x1b[2m", "info": "\x1b[32m", "warning": "\x1b[33m", "error": "\x1b[31m"}
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _LEVEL_WIDTH, _LOGGER_WIDTH, _EVENT_WIDTH = 7, 24, 28
 
-# Controls could forge lines or drive the terminal; bidirectional and invisible marks reorder or hide text.
+# Control characters could forge lines or drive the terminal; bidirectional and invisible ones hide text.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
@@ -28,7 +28,7 @@ _encode = json.JSONEncoder(allow_nan=False).encode
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, object]:
-    """The clean fields of our record; of another library's record the exception it carries."""
+    """The cleaned fields of our records; for another library's record, its exception."""
     fields = getattr(record, FIELDS, None)
     if fields is not None:
         return cast("dict[str, object]", fields)
@@ -40,7 +40,7 @@ def fields_of(record: logging.LogRecord) -> dict[str, object]:
 
 
 def event_of(record: logging.LogRecord) -> str:
-    """What happened; another library's arguments may not fit its own message."""
+    """The event name; another library's arguments may not match its message."""
     if hasattr(record, FIELDS):
         return str(record.msg)
     try:
@@ -59,7 +59,7 @@ def level_of(record: logging.LogRecord) -> str:
 
 
 def escape(text: str) -> str:
-    """The text with every character that could move the cursor or the reader made visible."""
+    """The text with every control or bidirectional character escaped."""
     return _UNSAFE.sub(lambda found: _SHORT.get(found[0]) or _code_point(found[0]), text)
 
 
@@ -71,7 +71,7 @@ def _code_point(character: str) -> str:
 
 
 class JsonFormat(logging.Formatter):
-    """{"time", "level", "logger", "event", …fields}, ASCII only, so that no reader can break on it."""
+    """{"time", "level", "logger", "event", …fields}, ASCII only, so that any reader can parse it."""
 
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")

@@ -1,4 +1,4 @@
-"""Structured logs over the standard library: an event name, fields, and nothing secret."""
+"""Structured logging on top of the standard library: an event name and fields, without secrets."""
 
 import logging
 import os
@@ -39,7 +39,7 @@ class Logger:
 
     @property
     def enabled_for_debug(self) -> bool:
-        """Ask before building fields that cost something."""
+        """Check this before building expensive fields."""
         return self._target.isEnabledFor(logging.DEBUG)
 
     def debug(self, event: str, /, **fields: object) -> None:
@@ -57,7 +57,7 @@ class Logger:
     def throttled(
         self, event: str, /, *, every: float = 1.0, key: str = "", level: Level = "warning", **fields: object
     ) -> None:
-        """One line per event and key every so many seconds; the next one says how many were `suppressed`."""
+        """At most one line per event and key every `every` seconds; the next has the number `suppressed`."""
         try:
             number = _LEVELS.get(level, logging.WARNING)
             if not self._target.isEnabledFor(number):
@@ -69,7 +69,7 @@ class Logger:
                 fields["key"] = key
             if suppressed:
                 fields["suppressed"] = suppressed
-        except Exception:  # noqa: BLE001 - a log line is never worth the task that wrote it
+        except Exception:  # noqa: BLE001 - logging must never fail a task
             return
         self._write(number, event, fields)
 
@@ -92,7 +92,7 @@ class Logger:
 
 
 def get_logger(name: str, *, throttle: Throttle | None = None) -> Logger:
-    """A logger of this name; `throttle` is for tests that set the clock."""
+    """A logger with this name; `throttle` is for tests that set the clock."""
     return Logger(logging.getLogger(name), {}, throttle or _process_throttle)
 
 
@@ -102,7 +102,7 @@ def configure(
     *,
     stream: TextIO | None = None,
 ) -> None:
-    """Send logs to stderr; `auto` is console on a terminal and JSON elsewhere. May be called again."""
+    """Send logs to stderr; `auto` is console on a terminal and JSON otherwise. May be called again."""
     number = _LEVELS.get(level.lower())
     if number is None:
         raise ValueError(f"log level {level!r} is unknown; use one of {', '.join(_LEVELS)}")
@@ -123,14 +123,14 @@ def configure(
 
 
 class _StderrHandler(logging.Handler):
-    """Writes to the given stream, or to whatever stderr is at that moment; a broken one is ignored."""
+    """Writes to the given stream, or to the current stderr; errors of the stream are ignored."""
 
     def __init__(self, stream: TextIO | None) -> None:
         super().__init__()
         self._stream = stream
 
     def filter(self, record: logging.LogRecord) -> bool:
-        # Other libraries' chatter below warning (every request of an HTTP client) is not ours to keep.
+        # Drop other libraries' records below warning, such as every request of an HTTP client.
         wanted = hasattr(record, FIELDS) or record.levelno >= logging.WARNING
         return wanted and bool(super().filter(record))
 
@@ -141,7 +141,7 @@ class _StderrHandler(logging.Handler):
             line = self.format(record) + "\n"
             stream.write(line.encode(encoding, "backslashreplace").decode(encoding))
             stream.flush()
-        except Exception:  # noqa: BLE001 - the same, and there is nowhere left to say so
+        except Exception:  # noqa: BLE001 - the same, and there is nowhere left to report it
             return
 
 

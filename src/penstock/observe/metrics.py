@@ -1,4 +1,4 @@
-"""Counts what a worker does, batch by batch, and shows it to Prometheus."""
+"""Counts what a worker does, batch by batch, for Prometheus."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -85,7 +85,7 @@ class Metrics:
         oldest: Mapping[str, float],
         dead_tuples: int | None = None,
     ) -> None:
-        """Replace all queue gauges by what the database says; depths by queue or by (queue, job type)."""
+        """Replace all queue gauges with the database's figures; depths by queue or by (queue, job type)."""
         with self._lock:
             by_type: dict[tuple[str, str | None], int] = {}
             for key, count in depths.items():
@@ -99,7 +99,7 @@ class Metrics:
             self._queues = QueueGauges(by_type, ages, dead_tuples)
 
     def forget_queue_gauges(self) -> None:
-        """Show none: while the database cannot be asked, an old figure would look like a good one."""
+        """Show no gauges: while the database is unreachable, stale figures would look current."""
         with self._lock:
             self._queues = QueueGauges()
 
@@ -118,9 +118,9 @@ class Metrics:
             )
 
     def registry(self) -> "CollectorRegistry":
-        """Our metrics and the process's own (memory, processor time, open files)."""
+        """Our metrics and those of the process (memory, CPU time, open files)."""
         if self._registry is None:
-            # Here, not above: the client costs 50 ms to import and most commands never show a metric.
+            # Imported here: the client takes 50 ms to import and most commands never render metrics.
             from prometheus_client import CollectorRegistry, ProcessCollector
 
             from penstock.observe.collector import SnapshotCollector
@@ -132,13 +132,13 @@ class Metrics:
         return self._registry
 
     def render(self) -> bytes:
-        """The text Prometheus reads, of type `CONTENT_TYPE`."""
+        """The Prometheus text format, of type `CONTENT_TYPE`."""
         from prometheus_client import generate_latest
 
         return generate_latest(self.registry())
 
     def _name(self, raw: str) -> str:
-        # A series lives as long as the process, so names that somebody else chooses must be bounded.
+        # A series lives as long as the process, so the number of user-chosen names must be limited.
         name = self._names.get(raw)
         if name is None:
             if len(self._names) >= _NAMES_KEPT:

@@ -1,13 +1,13 @@
-"""Decides which field names hide their value and takes secrets out of free text."""
+"""Decides which fields are redacted by name and removes secrets from free text."""
 
 import re
 from functools import lru_cache
 
 REDACTED = "[redacted]"
 TEXT_LIMIT = 2_000
-# Only this much of a text is scanned: twice the limit leaves room for what redaction shortens.
+# Only this much of a text is scanned: twice the limit, since redaction shortens it.
 _SCANNED = 2 * TEXT_LIMIT
-# The end of what was scanned may be half a URL, its password not recognisable as one.
+# The scanned part may end within a URL whose password is then not recognisable.
 _UNSURE = 500
 
 _SECRET_STEMS = (
@@ -26,13 +26,13 @@ _SECRET_STEMS = (
 )
 _SECRET_ENDINGS = ("token", "tokens", "payload", "payloads")
 _SECRET_WORDS = frozenset({"pwd", "jwt", "bearer"})
-# `token_count=12` and `payload_bytes=900` are figures people need; only numbers pass.
+# `token_count=12` and `payload_bytes=900` are useful figures; only numbers are let through.
 _MEASURES = frozenset({"count", "counts", "bytes", "size", "length", "limit", "total", "seconds", "tokens"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 # A colon followed by digits and the end of the authority is a port; anything else up to the last "@" is a
-# password, also one with an unescaped "@" or "/".
+# password, even one with an unescaped "@" or "/".
 _WORD_WITH_AT = re.compile(r"\S++")
 _URL_LOGIN = re.compile(r"://[^\s/?#:@]*+:(?!\d*+(?:[/?#\s\"']|$))")
 _ASSIGNED_SECRET = re.compile(
@@ -49,7 +49,7 @@ _PAYLOAD = re.compile(r"(payload(?:\s*=|[\"']\s*:)\s*).+", re.IGNORECASE | re.DO
 
 
 def hides(name: str, value: object) -> bool:
-    """Whether a field of this name must not show this value."""
+    """Whether the value of a field with this name must be redacted."""
     secret, measure = _classify(name)
     if not secret:
         return False

@@ -1,4 +1,4 @@
-"""What the metrics of a process are at one moment."""
+"""The metrics of a process at one moment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class QueueGauges:
-    """What the database last said; all absent until it has been asked."""
+    """The database's latest figures; empty until it has been queried."""
 
     depths: Mapping[tuple[str, str | None], int] = field(default_factory=dict)
     oldest: Mapping[str, float] = field(default_factory=dict)
@@ -15,7 +15,7 @@ class QueueGauges:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Plain copies, safe to read while the worker goes on counting."""
+    """Copies that are safe to read while the worker keeps counting."""
 
     claimed: Mapping[tuple[str, str], int]
     completed: Mapping[tuple[str, str], int]

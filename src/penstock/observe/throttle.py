@@ -1,4 +1,4 @@
-"""Lets one of many identical lines through per interval and counts the ones it held back."""
+"""Lets one of many identical log lines through per interval and counts the suppressed ones."""
 
 import threading
 import time
@@ -18,14 +18,14 @@ class Throttle:
         self._seen: dict[Hashable, tuple[float, int]] = {}
 
     def admit(self, key: Hashable, every: float) -> int | None:
-        """How many were held back since the last admitted one, or None to hold this one back too."""
+        """How many were suppressed since the last admitted one, or None to suppress this one too."""
         now = self._clock()
         with self._lock:
             last, suppressed = self._seen.get(key, (None, 0))
             if last is not None and now - last < every:
                 self._seen[key] = (last, suppressed + 1)
                 return None
-            # Re-inserted at the end, so the first key is always the one admitted longest ago.
+            # Re-inserted at the end, so that the first key is always the least recently admitted.
             self._seen.pop(key, None)
             self._seen[key] = (now, 0)
             if len(self._seen) > _KEYS_KEPT:

@@ -1,1 +1,1 @@
-"""What happens to a document between intake and search: parse, classify, chunk, embed, index."""
+"""The pipeline between intake and search: parse, classify, chunk, embed, index."""

@@ -1,35 +1,26 @@
-"""Gives chunks their vectors, from the tenant's cache where it has them, and stages them."""
+"""Embeds chunks, using the tenant's cache, and stages them in the index."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from penstock.db import Connection
 from penstock.db.tenancy import TenantPool
-from penstock.model import Chunk, Embedder, TenantId, Vector
+from penstock.embed.cached import CachedEmbedding, TextToEmbed
+from penstock.model import Chunk, Embedder, TenantId
 from penstock.pipeline.job import Job
-from penstock.pipeline.ports import Embeds, Indexes
+
+if TYPE_CHECKING:
+    from penstock.embed.embedders import Embedders
+    from penstock.index import Index
 
 STEP = 500
-"""Chunks embedded and staged at a time: what a run holds in memory and loses when its worker dies."""
-
-CACHED = "select text_sha256, embedding from ingest.cached_embeddings($1, $2)"
-KEEP = "select ingest.keep_embeddings($1, $2, $3, $4)"
-NOTE_USAGE = "select accounts.note_usage($1, $2, $3, $4, $5)"
-
-
-class OverBudget(Exception):
-    """The tenant's month has no room for these tokens; `needed` and `left` say by how much."""
-
-    def __init__(self, needed: int, left: int) -> None:
-        super().__init__(needed, left)
-        self.needed = needed
-        self.left = left
+"""Chunks embedded and staged at a time: what a run holds in memory and loses if its worker dies."""
 
 
 @dataclass(slots=True)
-class Counts:
+class EmbeddingCounts:
     """What a run embedded and what it found in the cache."""
 
     chunks: int = 0
@@ -41,17 +32,21 @@ class Counts:
 class ChunkEmbedder:
     """Shared by all runs of a worker."""
 
-    def __init__(self, tenants: TenantPool, embeds: Embeds, index: Indexes) -> None:
-        self._tenants = tenants
-        self._embeds = embeds
+    def __init__(self, tenants: TenantPool, embeds: Embedders, index: Index) -> None:
+        self._cached = CachedEmbedding(tenants, embeds)
         self._index = index
 
     async def require_index(self) -> None:
-        """Raise IndexNotReady before any work is done that could not be kept."""
+        """Raise IndexNotReady before doing work that could not be stored."""
         await self._index.require()
 
     async def stage(
-        self, tenant_id: TenantId, job: Job, embedder: Embedder, chunks: Sequence[Chunk], counts: Counts
+        self,
+        tenant_id: TenantId,
+        job: Job,
+        embedder: Embedder,
+        chunks: Sequence[Chunk],
+        counts: EmbeddingCounts,
     ) -> None:
         """Embed and stage some chunks of the job's generation, and add them to its counts; raises OverBudget
         before it spends too much."""
@@ -59,50 +54,18 @@ class ChunkEmbedder:
         counts.tokens += sum(chunk.token_count for chunk in chunks)
         for start in range(0, len(chunks), STEP):
             step = chunks[start : start + STEP]
-            vectors = await self._vectors(tenant_id, job.embedder, embedder, step, counts)
+            wanted = {
+                chunk.input_sha256: TextToEmbed(chunk.embedder_input, chunk.token_count) for chunk in step
+            }
+            found = await self._cached.vectors(tenant_id, job.embedder, embedder, wanted, len(step))
+            counts.embedded += found.embedded
+            counts.reused += len(step) - found.embedded
             await self._index.stage(
                 tenant_id,
                 job.project_id,
                 job.document_id,
                 job.generation,
                 step,
-                [vectors[chunk.input_sha256] for chunk in step],
+                [found.vectors[chunk.input_sha256] for chunk in step],
                 embedder.model,
             )
-
-    async def _vectors(
-        self, tenant_id: TenantId, name: str, embedder: Embedder, chunks: Sequence[Chunk], counts: Counts
-    ) -> dict[bytes, Vector]:
-        wanted = {chunk.input_sha256: chunk for chunk in chunks}
-        async with self._tenants.transaction(tenant_id, durable=False) as conn:
-            rows = await conn.fetch(CACHED, embedder.model, list(wanted))
-            found = {row["text_sha256"]: Vector(row["embedding"]) for row in rows}
-            missing = [chunk for sha256, chunk in wanted.items() if sha256 not in found]
-            await _check_budget(conn, sum(chunk.token_count for chunk in missing))
-        reused = len(chunks) - len(missing)
-        counts.reused += reused
-        tokens = 0
-        if missing:
-            vectors, tokens = await self._embeds.embed(name, [chunk.embedder_input for chunk in missing])
-            found |= {chunk.input_sha256: vector for chunk, vector in zip(missing, vectors, strict=True)}
-            counts.embedded += len(missing)
-        async with self._tenants.transaction(tenant_id, durable=False) as conn:
-            if missing:
-                await conn.execute(
-                    KEEP,
-                    embedder.model,
-                    [chunk.input_sha256 for chunk in missing],
-                    [found[chunk.input_sha256] for chunk in missing],
-                    [chunk.token_count for chunk in missing],
-                )
-            calls = -(-len(missing) // embedder.batch_size)
-            await conn.execute(NOTE_USAGE, embedder.model, tokens, calls, len(missing), reused)
-        return found
-
-
-async def _check_budget(conn: Connection, needed: int) -> None:
-    if needed == 0:
-        return
-    left = await conn.fetchval("select accounts.budget_left()")
-    if left is not None and needed > left:
-        raise OverBudget(needed, left)

@@ -1,4 +1,4 @@
-"""What a run of a document is to do, as `ingest.begin_run` answers it."""
+"""What a run of a document has to do, as `ingest.begin_run` returns it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from penstock.model import DocumentId, ProjectId
-from penstock.pipeline.chunk.plan import Strategy
+from penstock.model import DocumentId, ProjectId, SourceId, TenantId
+from penstock.model.pipeline_options import ParserName, Strategy
 
 MAX_ATTEMPTS = 3
 
@@ -21,10 +21,11 @@ class IngestDocument(BaseModel):
 
 
 class Job(BaseModel):
-    """`generation` is this run's alone: its later calls are refused once another run began."""
+    """`generation` belongs to this run: its later calls are rejected once another run has begun."""
 
     model_config = ConfigDict(frozen=True)
 
+    tenant_id: TenantId
     mode: Literal["index", "stage"]
     generation: int
     pipeline: str
@@ -33,18 +34,29 @@ class Job(BaseModel):
     project: str
     embedder: str
     is_fallback: bool = False
-    """The project's own embedder has been unavailable too long; this run uses the fallback."""
+    """The project's embedder has been unavailable for too long; this run uses the fallback."""
     is_probe: bool = False
-    """This run is the one that tries an unavailable embedder again."""
+    """This run tries an unavailable embedder again."""
     text_config: str
     chunk_strategy: Strategy
     chunk_tokens: int | None
     chunk_overlap: int | None
-    parser: Literal["auto", "local", "docling"]
+    parser: ParserName
     content_sha256: str
     size_bytes: int
     mime_type: str
     filename: str | None
     parent_document_id: DocumentId | None
+    source_id: SourceId | None = None
+    is_restored: bool = False
+    """A person wants this document, whatever a classifier says."""
     metadata: dict[str, Any]
-    blob_path: str
+    blob_path: str | None
+    text: str | None = None
+    """A record's own text; it has no file."""
+
+    @property
+    def depth(self) -> int:
+        """How many files are around this one."""
+        found = self.metadata.get("depth", 0)
+        return found if isinstance(found, int) and not isinstance(found, bool) else 0

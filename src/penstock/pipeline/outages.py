@@ -1,33 +1,36 @@
-"""Keeps what all workers know of unavailable embedders, and tries each again until it answers."""
+"""Tracks unavailable embedders for all workers, and tries each again until it responds."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from penstock.db.tenancy import TenantPool
 from penstock.errors import EmbedderBusy, EmbedderUnavailable, PenstockError
 from penstock.observe import get_logger
-from penstock.pipeline.ports import Embeds
+
+if TYPE_CHECKING:
+    from penstock.embed.embedders import Embedders
 
 log = get_logger(__name__)
 
 PROBE_SECONDS = 10.0
 RETURN_BATCH = 100
-"""Documents sent back to their own embedder at a time."""
+"""Documents moved back to their own embedder at a time."""
 
 NOTE = "select ingest.note_outage($1, $2, $3)"
 END = "select ingest.end_outage($1)"
 DUE = "select ingest.due_probes()"
-RETURN = "select keeping.return_from_fallback($1)"
+RETURN = "select all_tenants.return_from_fallback($1)"
 
 
 class Outages:
-    """The clock of an outage is in Postgres, so every worker measures it alike."""
+    """The start of an outage is in Postgres, so all workers measure it alike."""
 
     def __init__(
         self,
         tenants: TenantPool,
-        embeds: Embeds,
+        embeds: Embedders,
         *,
         fallback: str | None = None,
         fallback_after: float | None = None,
@@ -35,28 +38,28 @@ class Outages:
         self._tenants = tenants
         self._embeds = embeds
         self.fallback = fallback
-        """The model documents are indexed with while their own is unavailable."""
+        """The model used to index documents while their own is unavailable."""
         self.fallback_after = fallback_after
-        """For how many seconds the own model is waited for first."""
+        """How many seconds to wait for the project's model first."""
 
     async def note(self, name: str, down: EmbedderBusy | EmbedderUnavailable) -> float:
-        """The seconds after which a document that needs this embedder should try again."""
+        """Seconds after which a document that needs this embedder should be retried."""
         log.throttled("embedder_unavailable", every=10, embedder=name, reason=down.reason)
-        async with self._tenants.everyone() as conn:
+        async with self._tenants.all_tenants() as conn:
             return float(await conn.fetchval(NOTE, name, down.message, down.retry_after))
 
     async def end(self, name: str) -> None:
-        async with self._tenants.everyone() as conn:
+        async with self._tenants.all_tenants() as conn:
             if await conn.fetchval(END, name):
                 log.info("embedder_recovered", embedder=name)
 
-    async def tend(self) -> None:
-        """Try unavailable embedders again, then send documents of a fallback back to their own embedder."""
-        async with self._tenants.everyone() as conn:
+    async def maintain(self) -> None:
+        """Try unavailable embedders again, then move documents from a fallback back to their own embedder."""
+        async with self._tenants.all_tenants() as conn:
             due = [row[0] for row in await conn.fetch(DUE)]
         for name in due:
             await self._probe(name)
-        async with self._tenants.everyone() as conn:
+        async with self._tenants.all_tenants() as conn:
             returned = await conn.fetchval(RETURN, RETURN_BATCH)
         if returned:
             log.info("fallback_documents_returned", count=returned)
@@ -71,7 +74,7 @@ class Outages:
         except TimeoutError:
             await self.note(name, EmbedderUnavailable(name, f"no answer in {PROBE_SECONDS:g} s"))
         except PenstockError as error:
-            # It answers again, if only to refuse: documents that go to it will say why.
+            # It responds again, even if with an error: documents that use it will report why.
             log.warning("embedder_refused", embedder=name, error=error.message)
             await self.end(name)
         else:

@@ -1,4 +1,4 @@
-"""Deletes the documents of a project that was deleted, as many as were left for later."""
+"""Deletes the remaining documents of a deleted project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from penstock.db.tenancy import TenantPool
 from penstock.model import ProjectId, TenantId
-from penstock.pipeline.ports import Run
+from penstock.queue.task_run import TaskRun
 
 BATCH = 200
 DELETE = "select ingest.delete_batch($1, $2)"
@@ -24,7 +24,7 @@ class ProjectDeletion:
     def __init__(self, tenants: TenantPool) -> None:
         self._tenants = tenants
 
-    async def __call__(self, payload: DeleteProject, run: Run) -> None:
+    async def __call__(self, payload: DeleteProject, run: TaskRun) -> None:
         assert run.tenant_id is not None, "a project's task carries its tenant"
         while True:
             async with self._tenants.transaction(TenantId(run.tenant_id)) as conn:

@@ -1,4 +1,4 @@
-"""Indexes a project again; with another embedder, beside the live one, until one flip takes all."""
+"""Re-indexes a project; a new embedder is built alongside the live one until all documents switch at once."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from pydantic import BaseModel, ConfigDict
 from penstock.db.tenancy import TenantPool
 from penstock.errors import PenstockError
 from penstock.model import ProjectId, Snooze, TenantId
-from penstock.pipeline.ports import Run
+from penstock.queue.task_run import TaskRun
 
 LOOK_SECONDS = 2.0
-"""How often a switch looks whether every document is ready."""
+"""How often a switch checks whether every document is ready."""
 BATCH = 500
 
 
 class SwitchGivenUp(PenstockError):
-    """Not one document of a project could be embedded by its next embedder; it keeps the one it has."""
+    """No document of a project could be embedded by the new embedder; the project keeps its current one."""
 
     def __init__(self, project_id: str) -> None:
         super().__init__(
-            f"no document of project {project_id} could be embedded by the next embedder",
-            "Look at why: penstock explain DOCUMENT. Then switch again",
+            f"no document of project {project_id} could be embedded by the new embedder",
+            "Find out why: penstock explain DOCUMENT. Then switch again",
         )
         self.project_id = project_id
         self.args = (project_id,)
 
 
 class ReindexProject(BaseModel):
-    """The payload of `reindex-project`; without an embedder every document goes through the one it has."""
+    """The payload of `reindex-project`; without an embedder, documents keep their current one."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,7 +40,7 @@ class Reindexing:
         self._tenants = tenants
         self._code_version = code_version
 
-    async def __call__(self, payload: ReindexProject, run: Run) -> Snooze | None:
+    async def __call__(self, payload: ReindexProject, run: TaskRun) -> Snooze | None:
         assert run.tenant_id is not None, "a project's task carries its tenant"
         tenant_id = TenantId(run.tenant_id)
         if payload.embedder is None:

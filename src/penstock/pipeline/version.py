@@ -1,4 +1,4 @@
-"""The version of what turns bytes into chunks; a document indexed with another one is not up to date."""
+"""The version of parsers and chunker; a document indexed with another one is out of date."""
 
 from __future__ import annotations
 

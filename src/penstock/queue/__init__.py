@@ -1,1 +1,1 @@
-"""The typed face of the queue: task types, enqueue, and the calls workers and operators make."""
+"""The Python API of the queue: task types, enqueueing, and the calls workers and operators make."""

@@ -1,4 +1,4 @@
-"""What a worker asks of a queue: the seam behind which another broker could stand."""
+"""The protocol between a worker and the queue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.model import Failure, Lease, LeaseId, WorkerId
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The lanes with a visible task, and what decides how far a mark may safely move."""
+    """The lanes with a visible task, and the snapshot that decides how far a watermark may advance."""
 
     lanes: Sequence[int]
     tickets: Sequence[int]
@@ -20,12 +20,12 @@ class Probe:
     snapshot_min: int
     snapshot_max: int
     limited: bool = False
-    """The queue has a limit of its own: whenever a task ends there may be room for another."""
+    """The queue has its own limit: whenever a task ends, another may become claimable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the queue decided about a failure: retry, dead, cancelled, or gone when the lease was lost."""
+class FailureOutcome:
+    """What the queue decided after a failure: retry, dead, cancelled, or gone if the lease was lost."""
 
     lease_id: LeaseId
     outcome: str
@@ -46,7 +46,7 @@ class Broker(Protocol):
         find: bool,
         avoid: Sequence[int] | None = None,
     ) -> list[Lease]:
-        """`avoid`: leave out the tenants with these numbers (the lower 40 bits of a lane)."""
+        """`avoid`: skip the tenants with these numbers (the lower 40 bits of a lane)."""
 
     async def probe(self, queue: str, lanes: Sequence[int], marks: Sequence[int]) -> Probe: ...
 
@@ -56,7 +56,9 @@ class Broker(Protocol):
 
     async def complete(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]: ...
 
-    async def fail(self, worker_id: WorkerId, failures: Sequence[tuple[Lease, Failure]]) -> list[Verdict]: ...
+    async def fail(
+        self, worker_id: WorkerId, failures: Sequence[tuple[Lease, Failure]]
+    ) -> list[FailureOutcome]: ...
 
     async def snooze(self, worker_id: WorkerId, snoozes: Sequence[tuple[Lease, float]]) -> list[LeaseId]: ...
 
@@ -65,4 +67,4 @@ class Broker(Protocol):
     async def release(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]: ...
 
     async def release_unknown(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
-        """Hand back leases held in the worker's name of which it knows only that they are there."""
+        """Release leases held in the worker's name of which it knows only the id."""

@@ -1,4 +1,4 @@
-"""The calls of a worker that are not about one task: registering, rescue, schedules, maintenance, gauges."""
+"""A worker's calls that are not about one task: registration, rescue, schedules, maintenance, gauges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from penstock.db.steady import SteadyConnection
+from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import LeaseId, WorkerId
 from penstock.queue.schedule import Schedule
 from penstock.queue.task_type import TaskType
@@ -25,7 +25,7 @@ PUT_SCHEDULE = (
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A schedule whose time has come, and the database's time."""
+    """A schedule that is due, and the database's time."""
 
     schedule: str
     cron: str
@@ -44,13 +44,13 @@ class Rescued:
 
 
 class DutyCalls:
-    """One line for all duties of a worker."""
+    """One connection for all duties of a worker."""
 
-    def __init__(self, line: SteadyConnection) -> None:
+    def __init__(self, line: ReconnectingConnection) -> None:
         self._line = line
 
     async def may_declare(self) -> bool:
-        """Whether this login may declare task types; a login that only produces may not."""
+        """Whether this login may declare task types; a producer-only login may not."""
         return bool(
             await self._line.fetchval(
                 "select bool_and(has_function_privilege(p.oid, 'execute')) from pg_proc p"
@@ -59,7 +59,7 @@ class DutyCalls:
         )
 
     async def declare(self, types: Iterable[TaskType[Any]]) -> None:
-        """Tell the database the task types, so that it can check producers and decide retries."""
+        """Register the task types in the database, so that it can check payloads and decide retries."""
         for task_type in types:
             options = task_type.options
             await self._line.fetch(
@@ -100,7 +100,7 @@ class DutyCalls:
         )
 
     async def beat(self, worker_id: WorkerId) -> dict[LeaseId, str]:
-        """Renew all leases; the answer is which of them were asked to stop, and why."""
+        """Renew all leases; returns those whose cancellation was requested, with the reason."""
         rows = await self._line.fetch("select * from queues.beat($1)", worker_id)
         return {row["lease_id"]: row["reason"] for row in rows}
 
@@ -115,7 +115,7 @@ class DutyCalls:
         return cast("list[LeaseId]", await self._line.fetchval("select queues.open_leases($1)", worker_id))
 
     async def clock(self) -> datetime:
-        return cast("datetime", await self._line.fetchval("select now()"))
+        return cast("datetime", await self._line.fetchval("select internal.clock()"))
 
     async def due_schedules(self) -> list[Tick]:
         return [Tick(*row) for row in await self._line.fetch("select * from queues.due_schedules()")]
@@ -130,7 +130,7 @@ class DutyCalls:
         )
 
     async def maintain(self, completed_days: int, dead_days: int) -> dict[str, int] | None:
-        """What was done, or None when another worker was at it."""
+        """What was done, or None if another worker is doing it."""
         report = await self._line.fetchval(
             "select queues.maintain($1, $2)", timedelta(days=completed_days), timedelta(days=dead_days)
         )

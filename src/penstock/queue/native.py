@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from penstock.db.steady import SteadyConnection
+from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import Failure, Lease, LeaseId, TaskId, WorkerId
-from penstock.queue.broker import Probe, Verdict
+from penstock.queue.broker import FailureOutcome, Probe
 
 CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7, _durable => false, _avoid => $8)"
 PROBE = "select * from queues.probe($1, $2, $3)"
@@ -15,9 +15,9 @@ FAIL = "select * from queues.fail($1, $2, $3, $4, $5::jsonb[], $6, $7, $8)"
 
 
 class NativeBroker:
-    """Claims and closes travel on lines of their own, so that Postgres works on both at once."""
+    """Claims and closes use separate connections, so that Postgres can process both at once."""
 
-    def __init__(self, claims: SteadyConnection, closes: SteadyConnection) -> None:
+    def __init__(self, claims: ReconnectingConnection, closes: ReconnectingConnection) -> None:
         self._claims = claims
         self._closes = closes
 
@@ -55,7 +55,9 @@ class NativeBroker:
     async def complete(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]:
         return await self._close("select queues.complete($1, $2, $3)", worker_id, *_identities(leases))
 
-    async def fail(self, worker_id: WorkerId, failures: Sequence[tuple[Lease, Failure]]) -> list[Verdict]:
+    async def fail(
+        self, worker_id: WorkerId, failures: Sequence[tuple[Lease, Failure]]
+    ) -> list[FailureOutcome]:
         leases, tasks = _identities([lease for lease, _ in failures])
         rows = await self._closes.fetch(
             FAIL,
@@ -68,7 +70,7 @@ class NativeBroker:
             [failure.final for _, failure in failures],
             tasks,
         )
-        return [Verdict(row["lease_id"], row["outcome"], row["retry_at"]) for row in rows]
+        return [FailureOutcome(row["lease_id"], row["outcome"], row["retry_at"]) for row in rows]
 
     async def snooze(self, worker_id: WorkerId, snoozes: Sequence[tuple[Lease, float]]) -> list[LeaseId]:
         leases, tasks = _identities([lease for lease, _ in snoozes])

@@ -1,4 +1,4 @@
-"""The typed face of the operator's SQL functions: look, pause, limit, cancel, retry, replay, purge."""
+"""The operator's SQL functions in Python: inspect, pause, limit, cancel, retry, replay, purge."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from penstock.queue.operator_rows import (
     Limit,
     PartitionRow,
     QueueStats,
-    Reason,
     ScheduleRow,
+    TaskReason,
     TaskRow,
     WorkerRow,
 )
@@ -33,13 +33,13 @@ FILTER = (
 
 
 class Operations:
-    """One connection of an operator; every call is one statement, committed by itself."""
+    """An operator's connection; every call is one statement in its own transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def clock(self) -> datetime:
-        return cast("datetime", await self._connection.fetchval("select now()"))
+        return cast("datetime", await self._connection.fetchval("select internal.clock()"))
 
     async def stats(self, queue: str | None = None) -> list[QueueStats]:
         rows = await self._connection.fetch("select * from queues.stats($1)", queue)
@@ -47,7 +47,7 @@ class Operations:
             raise UnknownQueue(
                 f"there is no queue {queue!r}",
                 "queue",
-                "penstock queue stats lists them; a worker creates the queues it serves",
+                "List the queues: penstock queue stats. A worker creates the queues it serves",
             )
         return [QueueStats(*row) for row in rows]
 
@@ -64,7 +64,7 @@ class Operations:
         return [Limit(*row) for row in rows]
 
     async def put_limits(self, limit: Limit, key: str | None = None) -> None:
-        """State all limits of one scope (`queue`, `each_key`, or `key` with its key)."""
+        """Set all limits of one scope (`queue`, `each_key`, or `key` with its key)."""
         seconds = limit.rate_period_seconds
         await self._connection.execute(
             PUT_LIMITS,
@@ -89,7 +89,7 @@ class Operations:
         return [TaskRow(*row) for row in rows]
 
     async def cancel_task(self, task_id: int, reason: str | None = None) -> str:
-        """`cancelled`, `requested` (it runs and was asked to stop) or `ended` (it was over)."""
+        """`cancelled`, `requested` (it is running and was asked to stop) or `ended` (it is already over)."""
         if reason is None:
             return cast("str", await self._connection.fetchval("select queues.cancel_task($1)", task_id))
         call = "select queues.cancel_task($1, $2)"
@@ -135,9 +135,9 @@ class Operations:
     async def set_schedule(self, name: str, enabled: bool) -> None:
         await self._connection.execute("select queues.set_schedule($1, $2)", name, enabled)
 
-    async def explain(self, task_id: int) -> list[Reason]:
+    async def explain(self, task_id: int) -> list[TaskReason]:
         rows = await self._connection.fetch("select * from queues.explain($1)", task_id)
-        return [Reason(*row) for row in rows]
+        return [TaskReason(*row) for row in rows]
 
     async def workers(self) -> list[WorkerRow]:
         return [WorkerRow(*row) for row in await self._connection.fetch("select * from queues.workers()")]

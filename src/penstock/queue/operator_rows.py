@@ -1,4 +1,4 @@
-"""What operators see, one frozen row a thing; the field names are the keys of the command line's JSON."""
+"""Rows shown to operators; the field names are the keys in the command line's JSON."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class DeadFilter:
-    """Which dead letters are meant: every given part must match, none given means all."""
+    """Selects dead letters: every given part must match; none given means all."""
 
     task_ids: tuple[int, ...] = field(default=())
     task_type: str | None = None
@@ -102,8 +102,8 @@ class ScheduleRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a task is where it is, and what to do about it."""
+class TaskReason:
+    """Why a task is not running, and what to do about it."""
 
     reason: str
     explanation: str
@@ -123,7 +123,7 @@ class WorkerRow:
 
 @dataclass(frozen=True, slots=True)
 class HorizonPin:
-    """Who keeps vacuum from removing dead rows."""
+    """A session that keeps vacuum from removing dead rows."""
 
     kind: str
     who: str
@@ -135,7 +135,7 @@ class HorizonPin:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A promise of the queue that does not hold on the data there is."""
+    """An invariant of the queue that the data violates."""
 
     promise: str
     broken: int

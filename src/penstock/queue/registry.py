@@ -10,7 +10,7 @@ from penstock.queue.task_type import TaskType
 
 
 class Registry:
-    """Names are unique; a second declaration is a mistake, not an update."""
+    """Names are unique; declaring one twice is an error, not an update."""
 
     def __init__(self) -> None:
         self.types: dict[str, TaskType[Any]] = {}

@@ -1,4 +1,4 @@
-"""Cron schedules: a line, a time zone, and the tick that comes after a moment."""
+"""Cron schedules: an expression, a time zone, and the next tick after a given time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.errors import BadCron
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A task that is enqueued at each tick, once over any number of workers; missed ticks are not made up."""
+    """A task that is enqueued once per tick, however many workers run; missed ticks are not made up."""
 
     name: str
     cron: str
@@ -28,7 +28,7 @@ class Schedule:
 
 
 def next_tick(cron: str, timezone: str, after: datetime) -> datetime:
-    """The first tick after a moment; BadCron when the line has none."""
+    """The first tick after the given time; BadCron if there is none."""
     fields = len(cron.split())
     if fields != 5 and not cron.startswith("@"):
         raise BadCron(cron, f"it has {fields} fields, not 5")

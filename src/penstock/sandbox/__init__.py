@@ -1,4 +1,4 @@
-"""A callable in a process that can reach nothing but its input, with limits of time, memory and output."""
+"""Runs a function in a process that can reach nothing but its input, with limited time, memory and output."""
 
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         SandboxClosed,
         SandboxCrashed,
         SandboxError,
+        SandboxFilesTooLarge,
         SandboxOutOfMemory,
         SandboxOutputTooLarge,
         SandboxRaised,
@@ -29,6 +30,7 @@ __all__ = [
     "SandboxClosed",
     "SandboxCrashed",
     "SandboxError",
+    "SandboxFilesTooLarge",
     "SandboxOutOfMemory",
     "SandboxOutputTooLarge",
     "SandboxRaised",
@@ -42,6 +44,7 @@ __getattr__, __dir__ = lazy(
             "SandboxClosed",
             "SandboxCrashed",
             "SandboxError",
+            "SandboxFilesTooLarge",
             "SandboxOutOfMemory",
             "SandboxOutputTooLarge",
             "SandboxRaised",

@@ -1,4 +1,4 @@
-"""Turns a call's arguments and answers into JSON and back, by the types the function declares."""
+"""Converts a call's arguments and result to JSON and back, by the types the function declares."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COME_BACK: dict[str, type[Exception]] = {
     if isinstance(kind, type)
     and issubclass(kind, (ArithmeticError, LookupError, OSError, ValueError, TypeError))
 }
-"""Errors that are raised again as themselves; all others come as words."""
+"""Errors that are re-raised as themselves; all others as text."""
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -67,7 +67,7 @@ def error_packed(error: Exception) -> bytes:
 
 
 def error_unpacked(frame: bytes | bytearray) -> tuple[Exception | None, str, str]:
-    """The error itself where it is one of those known here, and its name and words."""
+    """The error itself if its class is known here, and its name and text."""
     kind, words, name, values = TypeAdapter(
         tuple[str, str, str, list[str | int | float | bool | None] | None]
     ).validate_json(frame)
@@ -75,7 +75,7 @@ def error_unpacked(frame: bytes | bytearray) -> tuple[Exception | None, str, str
         return None, kind, words
     try:
         return _COME_BACK[name](*values), kind, words
-    except Exception:  # noqa: BLE001  # a constructor that does not take these: then words must do
+    except Exception:  # noqa: BLE001  # a constructor with other arguments: use the text
         return None, kind, words
 
 

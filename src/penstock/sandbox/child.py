@@ -1,4 +1,4 @@
-"""The child's side: a keeper, and a server in namespaces of its own that forks a process for each call."""
+"""The child's side: an outer process, and a server in its own namespaces that forks for each call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from penstock.sandbox.calls import arguments, found
 from penstock.sandbox.clean import end_all_others
 from penstock.sandbox.frames import ENDED, HEADER, MOST_FILES, READY, Greeting, Request
 from penstock.sandbox.landlock import readable_folders
-from penstock.sandbox.one_call import Call, run_and_exit
+from penstock.sandbox.one_call import SandboxCall, run_and_exit
 from penstock.sandbox.syscalls import LINUX
 from penstock.sandbox.trial import holds, layers_that_hold
 
@@ -51,7 +51,7 @@ def _greeting(body: dict[str, Any]) -> Greeting:
 
 
 def _keep(line: socket.socket) -> None:
-    """Go on as the first process of the new namespaces; the one outside only waits for it."""
+    """Continue as the first process of the new namespaces; the outer one only waits for it."""
     server = os.fork()
     if server:
         line.close()
@@ -60,7 +60,7 @@ def _keep(line: socket.socket) -> None:
 
 
 class _Server:
-    """Trusted: it never touches what a call works on. Each call is a fork that ends with its answer."""
+    """Trusted: it never touches a call's input. Each call is a fork that ends with its result."""
 
     def __init__(self, line: socket.socket, greeting: Greeting, *, namespaced: bool) -> None:
         self._line = line
@@ -78,7 +78,7 @@ class _Server:
             namespaced=namespaced,
         ).without(tuple(greeting.left_out))
         confine.hide_memory()
-        # What was imported stays as it is in every fork: a collection need not look at it.
+        # Imported modules never change in a fork: exclude them from garbage collection.
         gc.collect()
         gc.freeze()
         self._ended, woken = os.pipe()
@@ -103,10 +103,10 @@ class _Server:
         function = found(request.function)
         given = arguments(function, values)
         if request.prepare is not None:
-            with contextlib.suppress(Exception):  # the call will fail of it, and say so
+            with contextlib.suppress(Exception):  # the call will fail with the same error
                 found(request.prepare)(given[-1])
             gc.freeze()
-        call = Call(
+        call = SandboxCall(
             function=function,
             arguments=given,
             answers=descriptors[0],
@@ -124,7 +124,7 @@ class _Server:
         return process
 
     def _wait(self, process: int) -> int:
-        """How the call ended; when the parent goes away or says so meanwhile, everything ends."""
+        """How the call ended; if the parent exits or asks for it meanwhile, everything ends."""
         while True:
             ready, _, _ = select.select([self._line.fileno(), self._ended], [], [])
             if self._line.fileno() in ready:
@@ -149,7 +149,7 @@ def _request(line: socket.socket) -> tuple[Request, list[Any], list[int]]:
 def _readable() -> tuple[str, ...]:
     """What a call may read: the interpreter's libraries, the system's, and data for fonts, zones and OCR.
 
-    Never a folder that is only on the path: the data directory may lie in it.
+    Never a folder that is only on the path: the data directory may be in it.
     """
     packages = [
         entry
@@ -163,7 +163,7 @@ def _readable() -> tuple[str, ...]:
 
 
 def _received(line: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """One frame of our parent's; the process ends when the parent is gone."""
+    """One frame from the parent; the process ends if the parent is gone."""
     header, descriptors, _, _ = socket.recv_fds(line, HEADER.size, MOST_FILES + 1)
     if len(header) < HEADER.size:
         _leave()

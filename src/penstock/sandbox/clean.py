@@ -1,4 +1,4 @@
-"""Ends whatever a call left running."""
+"""Ends every process a call left running."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.sandbox.syscalls import LINUX
 
 
 def end_all_others(*, namespaced: bool) -> None:
-    """Kill and reap until no child is left: orphans come to this process."""
+    """Kill and reap until no child is left: orphans are reparented to this process."""
     while True:
         if namespaced:
             with contextlib.suppress(ProcessLookupError):

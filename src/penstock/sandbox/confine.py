@@ -1,4 +1,4 @@
-"""What a child gives up: outliving its parent, core dumps, memory, files, the network, other processes."""
+"""Restrictions of a child: lifetime, core dumps, memory, files, the network, other processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.sandbox.syscalls import LINUX, prctl
 OPEN_FILES = 512
 THREADS = 256
 GIVEN_WAY = 10
-"""Steps of niceness: about a tenth of the share of a process that has none."""
+"""Niceness: about a tenth of the CPU share of a normal process."""
 
 _SET_PARENT_DEATH_SIGNAL, _SET_DUMPABLE, _SET_SUBREAPER = 1, 4, 36
 
@@ -25,30 +25,30 @@ _SET_PARENT_DEATH_SIGNAL, _SET_DUMPABLE, _SET_SUBREAPER = 1, 4, 36
 def die_with(parent: int) -> None:
     """Be killed when the parent dies, even in the middle of native code."""
     die_with_parent()
-    if os.getppid() != parent:  # it died before we asked
+    if os.getppid() != parent:  # it died before the call
         os._exit(1)
 
 
 def die_with_parent() -> None:
-    """The same for a child that cannot see its parent. A change of user undoes it."""
+    """The same for a child that cannot see its parent. A change of user resets it."""
     if LINUX:
         prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Be the parent of whatever a call leaves behind."""
+    """Become the parent of the orphans a call leaves behind."""
     if LINUX:
         prctl(_SET_SUBREAPER, 1)
 
 
 def hide_memory() -> None:
-    """Let no other process of this user look into this one."""
+    """Prevent other processes of this user from inspecting this one."""
     if LINUX:
         prctl(_SET_DUMPABLE, 0)
 
 
 def give_way() -> None:
-    """Let whoever answers requests have the processor first; nothing is lost while nobody asks."""
+    """Run at low priority, so that request handling goes first."""
     os.nice(GIVEN_WAY)
 
 
@@ -59,16 +59,16 @@ def limit_process() -> None:
 
 
 def limit_memory(memory_mb: int) -> None:
-    """The kernel's own limit, a quarter above the one the parent watches, for what grows too fast.
+    """The kernel's limit, a quarter above the one the parent watches, for memory that grows too fast.
 
     RLIMIT_DATA counts what is written to; RLIMIT_AS would also count the gigabytes that thread pools and
-    allocators only reserve, and refuse a harmless child. What it was born with is not its own.
+    allocators only reserve, and reject a harmless child. Memory inherited from the parent does not count.
     """
     _limit(resource.RLIMIT_DATA, _data_bytes() + memory_mb * MEGABYTE * 5 // 4)
 
 
 def limit_files(file_mb: int) -> None:
-    """The size of any file it writes; beyond it a write fails with EFBIG."""
+    """Limit the size of files it writes; a larger write fails with EFBIG."""
     _limit(resource.RLIMIT_FSIZE, file_mb * MEGABYTE)
 
 
@@ -81,7 +81,7 @@ def enclose(
     user: tuple[int, int] | None,
     keeps_reading: bool,
 ) -> None:
-    """Close every layer around this process; OSError when one does not close."""
+    """Apply every layer to this process; OSError if one fails."""
     if user is not None:
         namespaces.become(*user, keeps_reading=keeps_reading)
     if layers.users:
@@ -96,12 +96,12 @@ def enclose(
     if layers.seccomp:
         seccomp.refuse_calls(truncate=layers.landlock < 3)
     else:
-        socket.socket.connect = _refused  # type: ignore[method-assign]  # a guard for Python code at least
+        socket.socket.connect = _refused  # type: ignore[method-assign]  # protects against Python code at least
         socket.getaddrinfo = _refused
 
 
 def counts_per_namespace() -> bool:
-    """Since Linux 5.14 the limit of processes counts those of a user namespace, before all of a user's."""
+    """Since Linux 5.14 the process limit counts per user namespace, before that per user."""
     major, minor = os.uname().release.split(".")[:2]
     return (int(major), int("".join(filter(str.isdigit, minor)) or 0)) >= (5, 14)
 

@@ -1,4 +1,4 @@
-"""Files handed to a call by descriptor: its folder is the only one it can open by name."""
+"""Files passed to a call by descriptor: it can open files by name only in its own folder."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class InputFile:
 
     path: Path
     by_name: bool = True
-    """Whether it is opened again by its path; without, it is read by its descriptor."""
+    """Whether it is reopened by its path; otherwise it is read by its descriptor."""
     flags: ClassVar[int] = os.O_RDONLY
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """In a call's arguments: a file it fills, made anew. The function gets a GivenFile."""
+    """In a call's arguments: a new file that it writes. The function gets a GivenFile."""
 
     path: Path
     flags: ClassVar[int] = os.O_RDWR | os.O_CREAT | os.O_TRUNC
@@ -35,7 +35,7 @@ class GivenFile:
 
 
 def given(file: GivenFile, folder: str) -> GivenFile:
-    """On the child's side: a file outside of its folder is opened again by its descriptor."""
+    """On the child's side: a file outside its folder is reopened by its descriptor."""
     again = f"/proc/self/fd/{file.descriptor}"
     inside = os.path.dirname(file.path) == folder
     return file if inside or not os.path.exists(again) else GivenFile(file.descriptor, again)

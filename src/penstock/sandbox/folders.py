@@ -1,4 +1,4 @@
-"""The folders of a child and its calls: each call has one of its own, which goes with it."""
+"""The folders of a child and its calls: each call has its own, deleted when it ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMMON = ("/tmp", "/var/tmp")  # noqa: S108  # only as the parent of folders wi
 
 
 class Folders:
-    """`user` is whom calls run as, where that is somebody else: nobody, if the worker is root."""
+    """`user` is the user calls run as, if different: `nobody`, if the worker is root."""
 
     def __init__(self) -> None:
         self.user = other_user()
@@ -41,12 +41,12 @@ class Folders:
 
 
 def other_user() -> tuple[int, int] | None:
-    """Nobody, if we are root; without root a call is the same user."""
+    """The user `nobody` if we are root; otherwise calls run as the same user."""
     return nobody() if sys.platform == "linux" and os.geteuid() == 0 else None
 
 
 def libraries_are_closed() -> bool:
-    """Whether the interpreter lies where only its owner gets to, such as a folder in /root."""
+    """Whether the interpreter is in a place that only its owner can reach, such as /root."""
     needed = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
     return not all(map(reachable_by_others, needed))
 
@@ -56,12 +56,33 @@ def _new_folder(user: tuple[int, int] | None) -> str:
         return tempfile.mkdtemp(prefix="penstock-sandbox-")
     bases = [base for base in (tempfile.gettempdir(), *_COMMON) if reachable_by_others(base)]
     folder = tempfile.mkdtemp(prefix="penstock-sandbox-", dir=bases[0] if bases else None)
-    os.chmod(folder, 0o711)  # noqa: S103  # calls get to their own folder and list nothing
+    os.chmod(folder, 0o711)  # noqa: S103  # calls can reach their own folder but list nothing
     return folder
 
 
+def exceeds(folder: str, most_bytes: int, most_files: int) -> bool:
+    """Whether a call's folder exceeds these limits; an unreadable folder counts as exceeding."""
+    held = files = 0
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    files += 1
+                    held += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if files > most_files or held > most_bytes:
+                        return True
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        except OSError:
+            return True
+    return False
+
+
 def _remove(folder: str) -> None:
-    """Remove all of it, also what a call closed to everybody or nested deeper than Python goes."""
+    """Delete everything, even unreadable folders or those nested deeper than Python can recurse."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
@@ -70,7 +91,7 @@ def _remove(folder: str) -> None:
 
 
 def _open_folders(folder: str) -> None:
-    """Let us into it and every folder inside; a link is no folder. No process of the call is left to race."""
+    """Make it and every folder inside accessible; links are skipped. No process of the call is left."""
     waiting = [folder]
     while waiting:
         with contextlib.suppress(OSError):

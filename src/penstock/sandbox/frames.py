@@ -1,4 +1,4 @@
-"""What travels between the processes: frames of JSON, each with its kind and length before it."""
+"""The wire format between the processes: JSON frames, each preceded by its kind and length."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ MOST_FILES = 8
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """The first words to a new child: which modules to import, how much memory a call has."""
+    """The first message to a new child: which modules to import, how much memory a call gets."""
 
     preload: tuple[str, ...]
     memory_mb: int
     folder: str
     user: tuple[int, int] | None
-    """Whom a call becomes, where the worker is root."""
+    """The user a call switches to, if the worker is root."""
     keeps_reading: bool
-    """That user cannot read the libraries, so a call keeps the right to read any file Landlock lets it."""
+    """That user cannot read the libraries, so a call keeps the capability to read what Landlock allows."""
     left_out: tuple[str, ...] = ()
-    """Layers to do without, as on a kernel that lacks them."""
+    """Layers to skip, as on a kernel that lacks them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call, without its arguments, which travel as a JSON list."""
+    """One call, without its arguments, which are sent as a JSON list."""
 
     function: str
     """As `module:name`."""
     path: str
     """The folder that holds the function's top-level package."""
     folder: str
-    """The call's own, empty; it goes with the call."""
+    """The call's own empty folder, deleted after the call."""
     files: int
-    """How many of the descriptors sent along are files; the first one is for answers."""
+    """How many of the passed descriptors are files; the first one is for results."""
     prepare: str | None
     """A function the child runs before it forks, with the last argument: it warms caches for later calls."""
     output_mb: int

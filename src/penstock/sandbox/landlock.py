@@ -1,4 +1,4 @@
-"""Landlock: which files a process may still reach, by rules it cannot take back."""
+"""Landlock: restricts which files a process may reach, irrevocably."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
 def version() -> int:
-    """The kernel's Landlock ABI; 0 where it has none or it is switched off."""
+    """The kernel's Landlock ABI; 0 if unsupported or disabled."""
     try:
         return call("landlock_create_ruleset", 0, 0, _VERSION)
     except OSError:
@@ -80,7 +80,7 @@ def _allow(ruleset: int, descriptor: int, access: int) -> None:
 
 
 def readable_folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Those that exist, without what lies beneath another of them."""
+    """Those that exist, without those inside another one."""
     kept: list[Path] = []
     for path in sorted({Path(one).resolve() for one in paths if one and os.path.exists(one)}):
         if not any(path.is_relative_to(other) for other in kept):

@@ -1,4 +1,4 @@
-"""How much memory a call and what it started hold, where the system tells."""
+"""How much memory a call and its children use, where /proc is available."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _COUNTED = (b"RssAnon:", b"RssShmem:")
 
 
 def held_by_calls(server: int) -> int:
-    """Bytes held below the process that forks calls, beyond what it gave them at birth; 0 without /proc."""
+    """Bytes used below the process that forks calls, beyond what they inherited; 0 without /proc."""
     below = [_held(process) for process in _below(server)]
     return max(0, sum(below) - _held(server)) if below else 0
 

@@ -1,4 +1,4 @@
-"""Users and namespaces: a child sees no other process, has no network and no rights of its own."""
+"""Users and namespaces: a child sees no other process and has no network and no privileges."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _new_users(parts: int) -> None:
 
 
 def nobody() -> tuple[int, int]:
-    """The user and group that own nothing."""
+    """The user and group `nobody`."""
     try:
         entry = pwd.getpwnam("nobody")
     except KeyError:
@@ -64,7 +64,7 @@ def become(user: int, group: int, *, keeps_reading: bool) -> None:
 
 
 def drop_capabilities(*, keeps_reading: bool) -> None:
-    """Every capability, also those of the namespace it made."""
+    """Drop every capability, including those of its own namespace."""
     for capability in range(_LAST_CAPABILITY + 1):
         try:
             prctl(_DROP_FROM_BOUNDING_SET, capability)
@@ -80,7 +80,7 @@ def _set_capabilities(kept: int) -> None:
 
 
 def reachable_by_others(path: str) -> bool:
-    """Whether a user who owns nothing gets to the folder and may read it."""
+    """Whether an unprivileged user can reach and read the folder."""
     folder = Path(path).resolve()
     try:
         return bool(folder.stat().st_mode & 0o005 == 0o005) and all(

@@ -1,4 +1,4 @@
-"""One call in a process of its own: encloses itself, runs the function, writes the answer and ends."""
+"""One call in its own process: confines itself, runs the function, writes the result and exits."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _REFUSED_TO_START = 70
 
 
 class OutputTooLarge(Exception):
-    """The answer, or a file the function fills, outgrew its limit."""
+    """The result, or an output file, exceeds its limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SandboxCall:
     function: Callable[..., Any]
     arguments: list[Any]
     answers: int
@@ -46,8 +46,8 @@ class Call:
     keeps_reading: bool
 
 
-def run_and_exit(call: Call) -> NoReturn:
-    """Nothing of the server goes on in this process, whatever happens."""
+def run_and_exit(call: SandboxCall) -> NoReturn:
+    """Never returns into the server's code in this process."""
     code = _REFUSED_TO_START
     try:
         _enclose(call)
@@ -62,7 +62,7 @@ def run_and_exit(call: Call) -> NoReturn:
         os._exit(code)
 
 
-def _enclose(call: Call) -> None:
+def _enclose(call: SandboxCall) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _close_all_but({0, 1, 2, call.answers, *call.files})
@@ -82,7 +82,7 @@ def _enclose(call: Call) -> None:
     )
 
 
-def _answer(call: Call) -> None:
+def _answer(call: SandboxCall) -> None:
     limit = call.request.output_mb * MEGABYTE
     arguments = [
         given(one, call.request.folder) if isinstance(one, GivenFile) else one for one in call.arguments

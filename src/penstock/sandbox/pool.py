@@ -1,4 +1,4 @@
-"""Keeps warm children and lends one to each call."""
+"""A pool of warm child processes, one per running call."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from penstock.observe import get_logger
 from penstock.sandbox.calls import name_of
 from penstock.sandbox.errors import SandboxClosed, SandboxError
+from penstock.sandbox.fair_slots import FairSlots, Owner
 from penstock.sandbox.layers import Layers
-from penstock.sandbox.process import Child
+from penstock.sandbox.process import SandboxProcess
 from penstock.sandbox.request import Outgoing
-from penstock.sandbox.seats import Owner, Seats
 
 log = get_logger(__name__)
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 RESERVE_AFTER_SECONDS = 0.3
 RESERVE_FOR_SECONDS = 60.0
-"""When one owner has had all children for a moment, one more is started for the others and kept this long."""
+"""When one owner occupies all children, one more is started for the others and kept this long."""
 
 
 class Sandbox:
@@ -37,34 +37,34 @@ class Sandbox:
         self._processes = processes
         self._memory_mb = memory_mb
         self._preload = tuple(preload)
-        self._seats = Seats(processes)
-        self._idle: list[Child] = []
+        self._slots = FairSlots(processes)
+        self._idle: list[SandboxProcess] = []
         self._reserving: asyncio.Task[None] | None = None
         self._dismissing: asyncio.Task[None] | None = None
         self._reserve_until = 0.0
-        self._children: set[Child] = set()
+        self._children: set[SandboxProcess] = set()
         self._background: set[asyncio.Task[None]] = set()
         self._open = False
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes that live now."""
+        """The ids of the running processes."""
         return tuple(child.pid for child in self._children if not child.dead)
 
     @property
     def layers(self) -> Layers:
-        """What holds around a call on this machine; known once it has started."""
+        """The layers that confine a call on this machine; known after start()."""
         return next((child.layers for child in self._children), Layers())
 
     async def start(self) -> None:
         """Start all children and wait until each has imported what it preloads."""
         self._open = True
-        hiring = [asyncio.create_task(self._hire()) for _ in range(self._processes)]
+        hiring = [asyncio.create_task(self._start_child()) for _ in range(self._processes)]
         try:
             self._idle += await asyncio.gather(*hiring)
         except BaseException:
             await self.close()
-            await asyncio.gather(*hiring, return_exceptions=True)  # closed under them, they end by themselves
+            await asyncio.gather(*hiring, return_exceptions=True)  # closed meanwhile, they end by themselves
             raise
 
     async def run(
@@ -79,7 +79,7 @@ class Sandbox:
     ) -> T:
         """Run `function(*args)` in a fresh process. Time spent in the queue does not count.
 
-        Owners (tenants) share the children fairly, see `Seats`.
+        Owners (tenants) share the children fairly, see `FairSlots`.
 
         Arguments and results travel as JSON, by the types the function declares; `InputFile` and `OutputFile`
         are handed over open. What the function raises is raised here, if it is an error of Python or of a
@@ -88,9 +88,9 @@ class Sandbox:
         """
         if not self._open:
             raise SandboxClosed
-        name_of(function)  # what a child cannot find costs no child
-        await self._seats.take(owner)
-        child: Child | None = None
+        name_of(function)  # fail here instead of in a child
+        await self._slots.take(owner)
+        child: SandboxProcess | None = None
         try:
             self._stand_by()
             child = await self._lend()
@@ -109,7 +109,7 @@ class Sandbox:
     async def close(self) -> None:
         """Kill every child and wait until they are gone; calls that still run raise SandboxClosed."""
         self._open = False
-        self._seats.refuse(SandboxClosed())
+        self._slots.refuse(SandboxClosed())
         for child in self._children:
             child.kill()
         for task in self._background:
@@ -118,10 +118,10 @@ class Sandbox:
         await asyncio.gather(*(child.close() for child in self._children))
         self._children.clear()
 
-    async def _hire(self) -> Child:
+    async def _start_child(self) -> SandboxProcess:
         if not self._open:
             raise SandboxClosed
-        child = Child(self._memory_mb)
+        child = SandboxProcess(self._memory_mb)
         self._children.add(child)
         try:
             await child.greet(self._preload)
@@ -130,8 +130,8 @@ class Sandbox:
             raise
         return child
 
-    async def _lend(self) -> Child:
-        """A child for whoever has a seat; one that is just being started is waited for."""
+    async def _lend(self) -> SandboxProcess:
+        """A child for the holder of a slot; waits for one that is being started."""
         if not self._idle and self._reserving is not None:
             await asyncio.wait([self._reserving])
         while self._idle:
@@ -139,14 +139,14 @@ class Sandbox:
             if not child.dead:
                 return child
             self._let_go(child)
-        return await self._hire()
+        return await self._start_child()
 
-    def _take_back(self, child: Child | None, owner: Owner) -> None:
+    def _take_back(self, child: SandboxProcess | None, owner: Owner) -> None:
         if not self._open:
             return
         if child is not None and not child.dead:
             self._idle.append(child)
-            self._seats.give_back(owner)
+            self._slots.give_back(owner)
         else:
             self._let_go(child)
             self._do(self._replace(owner))
@@ -154,16 +154,16 @@ class Sandbox:
     async def _replace(self, owner: Owner) -> None:
         """Start another child, unless there are enough; if it does not start the next call tries again."""
         try:
-            if len(self._idle) + self._seats.taken <= self._processes:
-                self._idle.append(await self._hire())
+            if len(self._idle) + self._slots.taken <= self._processes:
+                self._idle.append(await self._start_child())
         except (OSError, SandboxError) as error:
             log.warning("sandbox_child_not_started", error=str(error))
         finally:
-            self._seats.give_back(owner)
+            self._slots.give_back(owner)
 
     def _stand_by(self) -> None:
-        """See to it that there is a child to spare while one owner has all the others."""
-        if self._seats.one_has_all:
+        """Make sure that there is a spare child while one owner occupies all others."""
+        if self._slots.one_has_all:
             self._reserve_until = monotonic() + RESERVE_FOR_SECONDS
             if self._reserving is None:
                 self._reserving = self._do(self._reserve())
@@ -171,10 +171,10 @@ class Sandbox:
     async def _reserve(self) -> None:
         try:
             await asyncio.sleep(RESERVE_AFTER_SECONDS)
-            if not self._seats.one_has_all:
+            if not self._slots.one_has_all:
                 return
             if not self._idle:
-                self._idle.append(await self._hire())
+                self._idle.append(await self._start_child())
         except (OSError, SandboxError) as error:
             log.warning("sandbox_child_not_started", error=str(error))
         finally:
@@ -185,15 +185,15 @@ class Sandbox:
     async def _dismiss_reserve(self) -> None:
         while (left := self._reserve_until - monotonic()) > 0:  # noqa: ASYNC110  # moved by each call
             await asyncio.sleep(left)
-        while self._idle and len(self._idle) + self._seats.taken > self._processes:
+        while self._idle and len(self._idle) + self._slots.taken > self._processes:
             self._let_go(self._idle.pop())
 
-    def _let_go(self, child: Child | None) -> None:
+    def _let_go(self, child: SandboxProcess | None) -> None:
         if child is not None:
             child.kill()
             self._do(self._bury(child))
 
-    async def _bury(self, child: Child) -> None:
+    async def _bury(self, child: SandboxProcess) -> None:
         await child.close()
         self._children.discard(child)
 

@@ -12,16 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from penstock.sandbox.calls import answer, error_unpacked, packed
 from penstock.sandbox.errors import (
     SandboxCrashed,
     SandboxError,
+    SandboxFilesTooLarge,
     SandboxOutOfMemory,
     SandboxOutputTooLarge,
     SandboxRaised,
     SandboxTimeout,
 )
-from penstock.sandbox.folders import Folders
+from penstock.sandbox.folders import Folders, exceeds
 from penstock.sandbox.frames import (
     ENDED,
     HEADER,
@@ -40,16 +43,24 @@ from penstock.sandbox.spawn import spawn
 
 START_SECONDS = 60.0
 END_SECONDS = 10.0
-"""A call that has answered ends within this, or its child is replaced."""
+"""A call must end within this after its result, or its child is replaced."""
 WATCH_SECONDS = 0.05
+FOLDER_SECONDS = 0.25
+"""How often a call's folder is checked."""
+FOLDER_FILES = 10_000
+"""How many files a call may have in its folder; their size may be twice that of its largest file."""
 LEFT_OUT: tuple[str, ...] = ()
-"""Layers to do without: tests set it to be on a kernel that lacks them."""
+"""Layers to skip: set by tests to simulate a kernel that lacks them."""
 _ON_THE_LOOP = MEGABYTE // 4
-"""Answers larger than this are read in a thread: the loop has heartbeats to send."""
+"""Larger results are parsed in a thread, so that the event loop is not blocked."""
+_LAYERS = TypeAdapter(Layers)
+"""A child's first message."""
+_ENDED = TypeAdapter(dict[str, int])
+"""A child's message when a call is gone."""
 _MOST_ERROR = MEGABYTE
 _LAST_WORDS = 4_096
 _NEAR_THE_LIMIT = 0.75
-"""Who dies holding this share of its memory died of it: native code often ignores malloc's answer."""
+"""A process that dies using this share of its limit ran out of memory: native code often ignores malloc."""
 _MEMORY_WORDS = (
     "memory allocation of",
     "bad_alloc",
@@ -59,9 +70,9 @@ _MEMORY_WORDS = (
 )
 
 
-class Child:
-    """One server of calls. Whoever holds it makes one call at a time; after an error that is not the
-    function's own it is dead."""
+class SandboxProcess:
+    """A child process that serves one call at a time; after an error other than the function's
+    own it is dead."""
 
     def __init__(self, memory_mb: int) -> None:
         self._memory_mb = memory_mb
@@ -69,10 +80,11 @@ class Child:
         self.layers = Layers()
         self._said = b""
         self._peak = 0
+        self._too_large: SandboxFilesTooLarge | None = None
         self._server = 0
         self._dead = False
-        self._settled = True
-        """No call is under way."""
+        self._idle = True
+        """No call is running."""
         self._loop = asyncio.get_running_loop()
         self._process, self._line, self._words = spawn(self.folders.path)
         self._loop.add_reader(self._words, self._listen)
@@ -86,7 +98,7 @@ class Child:
         return self._dead or self._process.poll() is not None
 
     async def greet(self, preload: Sequence[str]) -> None:
-        """Wait until it has imported its modules and tried which layers hold."""
+        """Wait until it has imported its modules and tested the layers."""
         folders = self.folders
         greeting = Greeting(
             tuple(preload), self._memory_mb, folders.path, folders.user, folders.keeps_reading, LEFT_OUT
@@ -98,32 +110,33 @@ class Child:
         except (TimeoutError, OSError, EOFError, ValueError):
             raise await self._ended(await self._exit_code()) from None
         assert kind == READY
-        self.layers = answer(_layers, body)
+        self.layers = _LAYERS.validate_json(body)
         self._server = server_below(self.pid) if self.layers.namespaces else self.pid
 
     async def run(self, call: Outgoing, seconds: float) -> Any:
         """What the function returned, or what it raised, or a SandboxError."""
-        self._said, self._peak = b"", 0
-        watch = asyncio.create_task(self._watch_memory())
+        self._said, self._peak, self._too_large = b"", 0, None
+        watches = [asyncio.create_task(self._watch_memory()), asyncio.create_task(self._watch_folder(call))]
         try:
             kind, body = await self._exchange(call, seconds)
             if kind == RESULT:
                 return await self._read(call.function, body)
             raise self._error(kind, body, call.output_mb)
         finally:
-            watch.cancel()
-            if not self._settled:  # cancelled in the middle: what it would answer is nobody's
+            for watch in watches:
+                watch.cancel()
+            if not self._idle:  # cancelled: its result is no longer wanted
                 self.kill()
             await asyncio.to_thread(self.folders.remove, call.folder)
 
     async def _exchange(self, call: Outgoing, seconds: float) -> tuple[int, bytearray]:
-        """Send the call, receive its answer, and wait until nothing of it is left."""
+        """Send the call, receive its result, and wait until all its processes are gone."""
         descriptors = await asyncio.to_thread(call.open_files)
         ours, theirs = socket.socketpair()
         try:
             ours.setblocking(False)
             try:
-                self._settled = False
+                self._idle = False
                 async with asyncio.timeout(seconds):
                     await self._send(call.packed(), [theirs.fileno(), *descriptors])
                     theirs.close()
@@ -138,7 +151,7 @@ class Child:
             theirs.close()
             for descriptor in descriptors:
                 os.close(descriptor)
-        await self._settle()
+        await self._wait_until_gone()
         return kind, body
 
     def kill(self) -> None:
@@ -172,7 +185,7 @@ class Child:
         return kind, await self._receive(line, length)
 
     async def _receive(self, line: socket.socket, length: int) -> bytearray:
-        """As it arrives: a length that is only claimed costs nothing."""
+        """Read as it arrives: a false length allocates nothing."""
         frame = bytearray()
         while len(frame) < length:
             piece = await self._loop.sock_recv(line, min(length - len(frame), MEGABYTE))
@@ -188,7 +201,7 @@ class Child:
             return await asyncio.to_thread(answer, function, body)
         except ValueError as error:
             first = str(error).splitlines()[0][:200]
-            raise self._killed(SandboxRaised("an answer that cannot be read", first)) from error
+            raise self._killed(SandboxRaised("an unreadable result", first)) from error
 
     def _error(self, kind: int, body: bytearray, output_mb: int) -> Exception:
         if kind == OUT_OF_MEMORY:
@@ -199,10 +212,10 @@ class Child:
             assert kind == RAISED
             error, name, words = error_unpacked(body)
         except (ValueError, AssertionError):
-            return self._killed(SandboxRaised("an answer that cannot be read", ""))
+            return self._killed(SandboxRaised("an unreadable result", ""))
         return error or SandboxRaised(name, words)
 
-    async def _settle(self) -> int:
+    async def _wait_until_gone(self) -> int:
         """Wait until the call and all it started are gone; its exit code."""
         try:
             async with asyncio.timeout(END_SECONDS):
@@ -211,19 +224,19 @@ class Child:
             self.kill()
             return -signal.SIGKILL
         assert kind == ENDED
-        self._settled = True
-        return int(answer(_ended, body)["code"])
+        self._idle = True
+        return _ENDED.validate_json(body)["code"]
 
     async def _broken(self) -> SandboxError:
-        """The line of answers closed without an answer: how did the call end?"""
+        """The connection closed without a result: find out how the call ended."""
         if not self.dead:
-            code = await self._settle()
-            if self._settled:
+            code = await self._wait_until_gone()
+            if self._idle:
                 return self._how(code)
         return await self._ended(await self._exit_code())
 
     async def _exit_code(self) -> int:
-        """Of the child itself, which is on its way out; it gets a moment to leave one."""
+        """The child's own exit code; it is exiting and gets a moment to do so."""
         try:
             return await asyncio.to_thread(self._process.wait, 1.0)
         except subprocess.TimeoutExpired:
@@ -236,6 +249,8 @@ class Child:
     def _how(self, code: int) -> SandboxError:
         with contextlib.suppress(OSError):
             self._listen()
+        if self._too_large is not None:
+            return self._too_large
         said = self._said.decode("utf-8", "replace")
         if self._peak > self._memory_mb * MEGABYTE * _NEAR_THE_LIMIT or any(
             word in said for word in _MEMORY_WORDS
@@ -248,7 +263,7 @@ class Child:
         return error
 
     async def _watch_memory(self) -> None:
-        """Kill it when a call and what it started hold too much: the kernel's limit is per process."""
+        """Kill it when a call and its children use too much: the kernel's limit is per process."""
         while True:
             self._peak = max(self._peak, held_by_calls(self._server))
             if self._peak > self._memory_mb * MEGABYTE:
@@ -256,20 +271,21 @@ class Child:
                 return
             await asyncio.sleep(WATCH_SECONDS)
 
+    async def _watch_folder(self, call: Outgoing) -> None:
+        """Kill it when it fills its folder: the kernel limits each file, not how many there are."""
+        most_mb = 2 * call.file_mb
+        while True:
+            await asyncio.sleep(FOLDER_SECONDS)
+            if await asyncio.to_thread(exceeds, call.folder, most_mb * MEGABYTE, FOLDER_FILES):
+                if not self._idle:
+                    self._too_large = SandboxFilesTooLarge(most_mb, FOLDER_FILES)
+                    self.kill()
+                return
+
     def _listen(self) -> None:
-        """Keep the last words it writes to its standard error."""
+        """Keep the end of its standard error."""
         with contextlib.suppress(BlockingIOError):
             heard = os.read(self._words, 65_536)
             self._said = (self._said + heard)[-_LAST_WORDS:]
             if not heard:
                 self._loop.remove_reader(self._words)
-
-
-def _layers() -> Layers:
-    """Declares the type of a child's first answer."""
-    raise NotImplementedError
-
-
-def _ended() -> dict[str, int]:
-    """Declares the type of what a child says when a call is gone."""
-    raise NotImplementedError

@@ -24,7 +24,7 @@ class Outgoing:
     file_mb: int
     prepare: Callable[[Any], object] | None
     copies: bool
-    """Whether it runs as another user, who gets to no folder of ours: then it has copies in its own."""
+    """Whether it runs as another user, who cannot reach our folders: then it gets copies in its own."""
 
     @property
     def files(self) -> list[InputFile | OutputFile]:

@@ -1,4 +1,4 @@
-"""A seccomp filter: which calls the kernel refuses to a process for the rest of its life."""
+"""A seccomp filter: which system calls the kernel rejects for the rest of a process's life."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SET_SECCOMP, _NO_NEW_PRIVS, _FILTER = 22, 38, 2
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _ANSWER = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW = 0x7FFF0000
 _ARGUMENT = 16, 24, 32
-"""Where the lower halves of a call's first arguments lie."""
+"""Offsets of the lower halves of a call's first arguments."""
 
 _NETWORK = "socket connect bind listen accept accept4"
 _RINGS = "io_uring_setup io_uring_enter io_uring_register"
@@ -29,11 +29,11 @@ _KERNEL = """keyctl add_key request_key bpf perf_event_open userfaultfd personal
     uselib fanotify_init"""
 _MOUNTS = """mount umount2 pivot_root chroot fsopen fsmount fsconfig fspick move_mount open_tree
     open_tree_attr mount_setattr unshare setns open_by_handle_at name_to_handle_at"""
-# Landlock does not look at these: they change a file that is only named, never opened.
+# Landlock does not check these: they change a file by name, without opening it.
 _ATTRIBUTES = """chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat
     utimensat setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
     file_setattr mknod mknodat"""
-# Memory that no process needs to map, and what outlives a process.
+# Memory objects that no parser needs, and what outlives a process.
 _SHARED = "memfd_create memfd_secret shmget shmat msgget semget mq_open"
 REFUSED = " ".join(
     (_NETWORK, _RINGS, _OTHER_PROCESSES, _NEW_PROCESSES, _KERNEL, _MOUNTS, _ATTRIBUTES, _SHARED)
@@ -47,12 +47,12 @@ Step = tuple[int, int, int, int]
 
 
 def known_here() -> bool:
-    """Whether this machine's calls are known; elsewhere there is no filter."""
+    """Whether this machine's system calls are known; otherwise there is no filter."""
     return LINUX and MACHINE in ARCHITECTURES
 
 
 def refuse_calls(*, truncate: bool) -> None:
-    """Install the filter in this process; `truncate` is refused too where Landlock does not cover it."""
+    """Install the filter in this process; `truncate` is rejected too if Landlock does not cover it."""
     steps = list(_program(truncate=truncate))
     program = b"".join(struct.pack("HBBI", *step) for step in steps)
     held = ctypes.create_string_buffer(program, len(program))
@@ -74,14 +74,14 @@ def _program(*, truncate: bool) -> Iterator[Step]:
         if number(name) >= 0:
             yield (_EQUAL, 0, 1, number(name))
             yield refused
-    yield (_EQUAL, 0, 1, number("clone3"))  # its flags are out of a filter's sight; libraries go on to clone
+    yield (_EQUAL, 0, 1, number("clone3"))  # a filter cannot see its flags; libraries fall back to clone
     yield missing
     own = os.getpid()
     yield from _only_if("clone", [(_LOAD, 0, 0, _ARGUMENT[0]), (_ANY_BIT, 0, 1, _CLONE_THREAD)])
     yield from _only_if("kill", [(_LOAD, 0, 0, _ARGUMENT[0]), (_EQUAL, 0, 1, own)])
     yield from _only_if("tgkill", [(_LOAD, 0, 0, _ARGUMENT[0]), (_EQUAL, 0, 1, own)])
     yield from _only_if("prlimit64", [(_LOAD, 0, 0, _ARGUMENT[0]), (_EQUAL, 1, 0, 0), (_EQUAL, 0, 1, own)])
-    # An event loop wakes itself by a connected pair; a pair of datagrams could send to any other address.
+    # An event loop needs a connected socket pair; a datagram pair could send to any address.
     yield from _only_if(
         "socketpair",
         [
@@ -98,7 +98,7 @@ def _program(*, truncate: bool) -> Iterator[Step]:
 
 
 def _only_if(name: str, tests: list[Step]) -> Iterator[Step]:
-    """Allow the call when the tests fall through to the step after them, and refuse it otherwise."""
+    """Allow the call if the tests fall through to the step after them; reject it otherwise."""
     yield (_EQUAL, 0, len(tests) + 2, number(name))
     yield from tests
     yield (_ANSWER, 0, 0, _ALLOW)
@@ -106,7 +106,7 @@ def _only_if(name: str, tests: list[Step]) -> Iterator[Step]:
 
 
 def _unless(name: str, commands: tuple[int, ...]) -> Iterator[Step]:
-    """Refuse the call when its second argument is one of the commands."""
+    """Reject the call if its second argument is one of the commands."""
     yield (_EQUAL, 0, len(commands) + 3, number(name))
     yield (_LOAD, 0, 0, _ARGUMENT[1])
     for at, command in enumerate(commands):

@@ -1,4 +1,4 @@
-"""Starts a child: its own session, a clean environment, a line to talk, a pipe for its last words."""
+"""Starts a child: its own session, a clean environment, a socket, and a pipe for its standard error."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Everything else stays out, above all the secrets of the process that serves tenants.
+# Everything else is dropped, above all secrets of the parent process.
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "TESSDATA_PREFIX")
 _SET_VARIABLES = {
     "HF_HUB_OFFLINE": "1",
     "OMP_NUM_THREADS": "1",  # the pool is the parallelism
-    "MALLOC_ARENA_MAX": "2",  # otherwise every thread of a library keeps freed memory of its own
+    "MALLOC_ARENA_MAX": "2",  # otherwise every thread of a library keeps its own freed memory
 }
 _START = (
     "import sys; sys.path += sys.argv[4:]; from penstock.sandbox.child import main; "
@@ -22,7 +22,7 @@ _START = (
 
 
 def spawn(folder: str) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
-    """The process, our end of the line, and the descriptor its standard error comes out of.
+    """The process, our end of the socket, and the descriptor of its standard error.
 
     Call it in the loop's own thread, which lives as long as the child may: the kernel kills the child when
     the thread that started it ends.

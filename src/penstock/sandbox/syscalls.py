@@ -1,4 +1,4 @@
-"""Calls the kernel by number, for what neither Python nor every C library wraps."""
+"""Makes system calls by number, for those that neither Python nor every C library wraps."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ NUMBERS: dict[str, tuple[int, int]] = {
 """Number on x86_64 and on aarch64; -1 where the machine has no such call."""
 
 NEWEST = 469
-"""Calls with higher numbers came after this list was written."""
+"""System calls with higher numbers are newer than this list."""
 
 
 def number(name: str) -> int:
@@ -149,7 +149,7 @@ def number(name: str) -> int:
 
 
 def call(name: str, *arguments: int) -> int:
-    """The kernel's answer; OSError when it refuses. Arguments are numbers and addresses."""
+    """The kernel's result; OSError on failure. Arguments are numbers and addresses."""
     if not LINUX or number(name) < 0:
         raise OSError(38, f"no {name} on this system")
     library = ctypes.CDLL(None, use_errno=True)

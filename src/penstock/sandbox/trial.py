@@ -1,4 +1,4 @@
-"""Tries each layer once in a process of its own, so that a call is never the one to find out."""
+"""Tests each layer once in its own process, so that no call has to find out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from penstock.sandbox.syscalls import LINUX
 
 
 def holds(step: Callable[[], None]) -> bool:
-    """Whether a step succeeds, tried in a child: what it changes stays there."""
+    """Whether a step succeeds, tested in a child so that its effects stay there."""
     pid = os.fork()
     if pid == 0:
         try:
             step()
-        except BaseException:  # noqa: BLE001  # whatever it is, the step does not hold
+        except BaseException:  # noqa: BLE001  # any error means that the layer does not work
             os._exit(1)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
@@ -30,7 +30,7 @@ def layers_that_hold(
     keeps_reading: bool,
     namespaced: bool,
 ) -> Layers:
-    """What this machine offers, each tried as a call will use it."""
+    """The layers this machine supports, each tested the way a call will use it."""
     if not LINUX:
         return Layers(unprivileged=os.geteuid() != 0)
 
@@ -52,7 +52,7 @@ def layers_that_hold(
         landlock=abi if landlocked else 0,
         seccomp=seccomp.known_here() and holds(lambda: seccomp.refuse_calls(truncate=True)),
         namespaces=namespaced,
-        # In users of its own, the right to read root's folders would be void.
+        # In its own user namespace, the capability to read root's folders would be void.
         users=not keeps_reading and confine.counts_per_namespace() and holds(count_alone),
         unprivileged=os.geteuid() != 0
         or (user is not None and (landlocked or not keeps_reading) and holds(become)),

@@ -1,4 +1,4 @@
-"""Search over chunks and clients: by meaning, by words, or both."""
+"""Search over chunks and clients: semantic, keyword or hybrid."""
 
 from typing import TYPE_CHECKING
 

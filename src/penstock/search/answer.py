@@ -1,8 +1,8 @@
-"""What a search found, with the parts of every score."""
+"""Search results, with the parts of every score."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from html import escape
 from typing import Literal
@@ -11,11 +11,11 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, computed_field
 
 OPEN, CLOSE = "\ue000", "\ue001"
-"""What ingest.search() puts around a match: characters of no language."""
+"""What search.find() puts around a match: characters of no language."""
 
 
 class Snippet(BaseModel):
-    """A piece of the text, and where in it the words of the query stand (from, to)."""
+    """An excerpt of the text, and the positions of the query's words in it (from, to)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,8 +34,12 @@ class Snippet(BaseModel):
             length += len(part)
         return cls(text="".join(text), marks=tuple(marks))
 
+    def __str__(self) -> str:
+        """The text on one line, for printing."""
+        return " ".join(self.text.split())
+
     def marked(self, before: str, after: str) -> str:
-        """The text with something around each match, for a terminal."""
+        """The text with each match wrapped, for a terminal."""
         return self._wrapped(before, after, lambda part: part)
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own way
@@ -54,7 +58,7 @@ class Snippet(BaseModel):
 
 
 class SearchHit(BaseModel):
-    """A chunk of a document, or a client; `score` is what the answer is ordered by."""
+    """A chunk of a document, or a client; results are ordered by `score`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,9 +69,9 @@ class SearchHit(BaseModel):
     text_score: float | None
     text_rank: int | None
     coverage: float | None = None
-    """How much of the query's words it holds, rare words weighing more; none when the query has no words."""
+    """Share of the query's words it contains, weighted by rarity; None if the query has no words."""
     relevance: float = 0.0
-    """How likely it is to answer the query, 0 to 1, by a calibration of its model; the order is `score`'s."""
+    """Calibrated probability that it answers the query, 0 to 1; results are ordered by `score`."""
     model: str | None
     document_id: UUID | None
     client_id: UUID | None
@@ -79,7 +83,7 @@ class SearchHit(BaseModel):
     """The document's title, or the client's name."""
     filename: str | None
     path: str | None
-    """Where the file was that the document came from, if somebody said."""
+    """The original path of the document's file, if known."""
     mime_type: str | None
     author: str | None
     language: str | None
@@ -91,9 +95,14 @@ class SearchHit(BaseModel):
     text: str
     snippet: Snippet
 
+    @property
+    def page(self) -> int | None:
+        """The page it starts on, if the document has pages."""
+        return self.page_from
+
 
 class UnavailableEmbedder(BaseModel):
-    """A model a search had to do without, and the projects whose documents it would have compared."""
+    """A model that was unavailable for a search, and the projects that use it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -108,16 +117,22 @@ class SearchAnswer(BaseModel):
     hits: tuple[SearchHit, ...]
     took_ms: float
     models: tuple[str, ...]
-    """The models the query was embedded with; none for a search by text."""
+    """The models the query was embedded with; empty for keyword search."""
     degraded: tuple[Literal["vector"], ...] = ()
-    """What the search had to do without; `vector`: at least one model did not embed the query."""
+    """What was unavailable; `vector`: at least one model could not embed the query."""
     unavailable: tuple[UnavailableEmbedder, ...] = ()
-    no_good_match: bool = False
-    """No hit reaches the least relevance; without `min_score` the nearest are listed all the same."""
     """Which models those were, and why."""
+    no_good_match: bool = False
+    """No hit reaches the relevance threshold; without `min_score` the nearest are still listed."""
+
+    def __iter__(self) -> Iterator[SearchHit]:  # type: ignore[override]  # of its hits, not of its fields
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own way
     @property
     def model(self) -> str | None:
-        """The model, where it is one."""
+        """The model, if there is exactly one."""
         return self.models[0] if len(self.models) == 1 else None

@@ -1,4 +1,4 @@
-"""Embeds a query in every model in use, within a time limit; a model that fails does not fail the others."""
+"""Embeds a query with every model in use, within a time limit; one that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from penstock.db import Record
 from penstock.errors import PenstockError
-from penstock.index.protocol import Probe
+from penstock.index.protocol import QueryVector
 from penstock.model import Embedder
 from penstock.observe import get_logger
 from penstock.search.answer import UnavailableEmbedder
@@ -30,7 +30,7 @@ class EmbedderSource(Protocol):
 
 
 class Probing:
-    """A remote model that failed rests for a moment, so that not every search waits for it."""
+    """A remote model that failed is skipped for a moment, so that not every search waits for it."""
 
     def __init__(self, embedders: EmbedderSource, seconds: float = EMBED_SECONDS) -> None:
         self._embedders = embedders
@@ -39,15 +39,15 @@ class Probing:
 
     async def probes(
         self, projects: Sequence[Record], text: str
-    ) -> tuple[list[Probe], list[UnavailableEmbedder]]:
-        """One vector for each model that answered, and the embedders that did not, with their projects."""
+    ) -> tuple[list[QueryVector], list[UnavailableEmbedder]]:
+        """One vector for each model that responded, and the embedders that did not, with their projects."""
         wanted = _wanted(projects)
         failed: dict[str, str] = {}
         found: dict[str, tuple[str, Embedder]] = {}
         for name, made in await self._each(wanted, self._make, failed):
             found.setdefault(made.model, (name, made))
 
-        async def embed(model: str) -> Probe:
+        async def embed(model: str) -> QueryVector:
             name, embedder = found[model]
             return await self._embed(name, model, embedder, text)
 
@@ -60,7 +60,7 @@ class Probing:
         return probes, unavailable
 
     async def _each(self, keys: Iterable[str], call: _Call[T], failed: dict[str, str]) -> list[tuple[str, T]]:
-        """What the calls gave; the reason of one that failed goes to `failed` under the embedder's name."""
+        """The calls' results; the reason of a failure goes into `failed` under the embedder's name."""
         names = list(keys)
         results = await asyncio.gather(*(call(name) for name in names), return_exceptions=True)
         good: list[tuple[str, T]] = []
@@ -80,11 +80,11 @@ class Probing:
             raise _Failed(name, reason)
         return await self._within(name, self._seconds, self._embedders.embedder(name))
 
-    async def _embed(self, name: str, model: str, embedder: Embedder, text: str) -> Probe:
-        # A local model is there or broken; its first call may have to load it, however slow the machine.
+    async def _embed(self, name: str, model: str, embedder: Embedder, text: str) -> QueryVector:
+        # No time limit for a local model: it works or is broken, and its first call may have to load it.
         seconds = self._seconds if embedder.is_remote else None
         embedded = await self._within(name, seconds, embedder.embed([text], "query"))
-        return Probe(model, embedded.vectors[0], embedded.tokens)
+        return QueryVector(model, embedded.vectors[0], embedded.tokens)
 
     async def _within(self, name: str, seconds: float | None, call: _Awaited[T]) -> T:
         limit = asyncio.timeout(seconds)
@@ -113,7 +113,7 @@ class _Failed(Exception):
 
 
 def withheld(projects: Sequence[Record], reason: str) -> list[UnavailableEmbedder]:
-    """The embedders of these projects as not available to the tenant, for this reason."""
+    """Report the embedders of these projects as unavailable for this reason."""
     return [
         UnavailableEmbedder(embedder=name, reason=reason, projects=tuple(sorted(slugs)))
         for name, slugs in _wanted(projects).items()

@@ -1,11 +1,11 @@
-"""What somebody looks for, checked."""
+"""A validated search query."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -20,7 +20,7 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 def _without_nul(text: object) -> object:
-    """Postgres keeps no NUL, and no word has one in it."""
+    """Remove NULs, which Postgres cannot store."""
     return text.replace("\x00", " ") if isinstance(text, str) else text
 
 
@@ -28,8 +28,26 @@ Moment = Annotated[datetime, AfterValidator(_in_utc)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
 
 
+class SearchOptions(TypedDict, total=False):
+    """Search options; `SearchQuery` documents and validates them."""
+
+    mode: Mode
+    limit: int
+    min_score: float | None
+    projects: list[str] | None
+    source_ids: list[UUID] | None
+    types: list[str] | None
+    document_ids: list[UUID] | None
+    created_after: datetime | None
+    created_before: datetime | None
+    modified_after: datetime | None
+    modified_before: datetime | None
+    metadata: dict[str, Any] | None
+    include_clients: bool
+
+
 class SearchQuery(BaseModel):
-    """Every filter narrows; a list of a filter is met by any of its values. Times are the document's own."""
+    """All filters must match; a list matches any of its values. Times are the document's own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,9 +59,9 @@ class SearchQuery(BaseModel):
     mode: Mode = "hybrid"
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     min_score: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
-    """The least relevance of a hit; none: all are listed, and `no_good_match` says when none is good."""
+    """Minimum relevance of a hit; None: all are listed, and `no_good_match` tells if none is good."""
     projects: Annotated[list[Words] | None, Field(min_length=1, max_length=1_000)] = None
-    """Slugs or ids; none: all of the tenant's."""
+    """Slugs or ids; None: all of the tenant's."""
     source_ids: Annotated[list[UUID] | None, Field(min_length=1, max_length=1_000)] = None
     types: Annotated[list[Words] | None, Field(min_length=1, max_length=100)] = None
     """Media types, such as application/pdf."""
@@ -55,10 +73,10 @@ class SearchQuery(BaseModel):
     metadata: Annotated[dict[str, Any] | None, Field(min_length=1)] = None
     """What the document's metadata must contain."""
     include_clients: bool = True
-    """Clients have a project and a source: a filter on anything else leaves them out."""
+    """Clients only have a project and a source: any other filter excludes them."""
 
     def filter(self, project_ids: Sequence[UUID] | None) -> str:
-        """As ingest.document_filter() reads it."""
+        """As search.document_filter() reads it."""
         given: dict[str, object] = {
             "projects": project_ids,
             "sources": self.source_ids,

@@ -1,4 +1,4 @@
-"""How likely a hit is to answer the query, from 0 to 1, by curves that were fitted to measured searches."""
+"""The probability that a hit answers the query, by curves fitted to measured searches."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from penstock.index.protocol import Hit
 from penstock.search.answer import SearchHit
 
 FLOOR: Final = 0.5
-"""Below this no hit is called a good match."""
+"""Hits below this are not a good match."""
 
 LEAST_SAMPLE: Final = 20
-"""A background of fewer chunks tells nothing; then the words decide."""
+"""A background of fewer chunks is meaningless; then only words count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,16 @@ CURVES: Final[Mapping[str, Curve]] = {
 """By model, over the similarity itself. Source: bench/results/relevance.json, made by bench.relevance."""
 
 STANDING: Final = Curve(-7.028, 0.851, 11.818)
-"""For a model nobody measured: over how far the similarity stands out of the tenant's own background, in
-standard deviations. Fitted to the two local models together; the same source."""
+"""For an unmeasured model: over the similarity's distance from the tenant's own background, in standard
+deviations. Fitted to the two local models together; the same source."""
 
 WORDS: Final = Curve(-3.743, 0.0, 11.374)
-"""For a hit that was found by its words alone; the same source."""
+"""For a hit found by keywords only; the same source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """How similar the query is to chunks that have nothing to do with it."""
+    """How similar the query is to unrelated chunks."""
 
     mean: float
     deviation: float
@@ -56,7 +56,7 @@ Backgrounds: TypeAlias = Mapping[str, Background]
 
 
 def relevance_of(hit: SearchHit, backgrounds: Backgrounds) -> float:
-    """By the model's own curve, else by how far the hit stands out of the background, else by the words."""
+    """By the model's own curve, else by the distance from the background, else by keywords."""
     coverage = min(1.0, hit.coverage or 0.0)
     by_words = WORDS.at(0.0, coverage)
     if hit.vector_score is None or hit.model is None:
@@ -70,7 +70,7 @@ def relevance_of(hit: SearchHit, backgrounds: Backgrounds) -> float:
 
 
 def background_of(near: Sequence[Hit], model: str) -> Background | None:
-    """The background as an index outside the database shows it: what it found beyond the first ten."""
+    """The background estimated from an external index: its hits beyond the first ten."""
     scores = sorted((hit.score for hit in near if hit.model == model), reverse=True)[10:]
     if len(scores) < LEAST_SAMPLE or not (deviation := stdev(scores)):
         return None

@@ -1,4 +1,4 @@
-"""Runs a search: embeds the query in the models in use, and lets the index and the database look."""
+"""Runs a search: embeds the query with the models in use, then queries the index and the database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import perf_counter
 
 from penstock.db import Connection, Record
 from penstock.db.tenancy import TenantPool
-from penstock.index.protocol import Hit, Index, IndexQuery, Probe, hits_as_json
+from penstock.index.protocol import Hit, Index, IndexQuery, QueryVector, hits_as_json
 from penstock.index.vectors import as_text
 from penstock.model import TenantId
 from penstock.search.answer import SearchAnswer, SearchHit, Snippet, UnavailableEmbedder
@@ -25,14 +25,14 @@ from penstock.search.relevance import (
 )
 
 DEPTH = 100
-"""The least hits of each kind that are fused."""
+"""Minimum number of hits of each kind to fuse."""
 
-MODELS = "select project_id, slug, embedder, next_embedder, fallback_embedders from ingest.search_models($1)"
-BACKGROUND = "select mean, deviation, sampled from ingest.background($1, $2)"
+MODELS = "select project_id, slug, embedder, next_embedder, fallback_embedders from search.models($1)"
+BACKGROUND = "select mean, deviation, sampled from search.background($1, $2)"
 BUDGET = "select accounts.budget_left()"
 NOTE_USAGE = "select accounts.note_usage($1, $2, 1, 1, 0)"
 OVER_BUDGET = "the tenant's budget of embedded tokens for this month is used up"
-SEARCH = "select * from ingest.search($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+SEARCH = "select * from search.find($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 
 class Search:
@@ -49,12 +49,12 @@ class Search:
         self._index = index
 
     async def search(self, tenant_id: TenantId, query: SearchQuery) -> SearchAnswer:
-        """Raises NotFound for a project that is not there; without an embedder it answers by words."""
+        """Raises NotFound for an unknown project; without an embedder it uses keywords only."""
         started = perf_counter()
         async with self._tenants.transaction(tenant_id) as connection:
             projects = await connection.fetch(MODELS, query.projects)
             left = None if query.mode == "text" else await connection.fetchval(BUDGET)
-        probes: list[Probe] = []
+        probes: list[QueryVector] = []
         unavailable: list[UnavailableEmbedder] = []
         if left is not None and left <= 0:
             unavailable = withheld(projects, OVER_BUDGET)
@@ -99,8 +99,8 @@ class Search:
             unavailable=tuple(unavailable),
         )
 
-    async def _note_usage(self, tenant_id: TenantId, probes: Sequence[Probe]) -> None:
-        """Count what the query cost, as what documents cost is counted."""
+    async def _note_usage(self, tenant_id: TenantId, probes: Sequence[QueryVector]) -> None:
+        """Record the query's tokens, like those of documents."""
         if not probes:
             return
         async with self._tenants.transaction(tenant_id, durable=False) as connection:
@@ -109,7 +109,7 @@ class Search:
 
 
 async def _backgrounds(
-    connection: Connection, probes: Sequence[Probe], near: Sequence[Hit] | None
+    connection: Connection, probes: Sequence[QueryVector], near: Sequence[Hit] | None
 ) -> dict[str, Background]:
     """Only for models without a curve of their own."""
     found: dict[str, Background] = {}

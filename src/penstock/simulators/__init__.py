@@ -1,4 +1,4 @@
-"""Loopback providers that speak the vendors' wire formats, with faults on demand."""
+"""Simulated providers on loopback that speak the vendors' wire formats, with faults on demand."""
 
 from penstock.simulators.embeddings import EmbeddingsSimulator
 from penstock.simulators.faults import Fault, busy

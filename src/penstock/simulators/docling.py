@@ -1,4 +1,4 @@
-"""A loopback docling-serve: takes a file, lets it be asked for a while, answers with Markdown."""
+"""A simulated docling-serve: accepts a file, can be polled for a while, returns Markdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEY: Final = "simulated-key"
 
 
 class DoclingSimulator:
-    """Speaks version 1 of the API. It reads `pages` in every file, and `polls` times it is not done yet."""
+    """Speaks version 1 of the API. It finds `pages` in every file, and is not done for `polls` requests."""
 
     def __init__(
         self, *, key: str = KEY, pages: tuple[str, ...] = ("# Read by Docling",), polls: int = 1
@@ -31,7 +31,7 @@ class DoclingSimulator:
         self.errors: list[str] = []
         self.faults = Faults()
         self.received: list[tuple[str, bytes]] = []
-        """The names and contents of the files that came in."""
+        """The names and contents of the received files."""
         self.options: list[dict[str, str]] = []
         self._left: dict[str, int] = {}
         self.app = Starlette(

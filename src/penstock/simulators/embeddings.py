@@ -1,4 +1,4 @@
-"""A loopback provider of embeddings that speaks the wires of OpenAI, Cohere, Voyage and the brain."""
+"""A simulated provider of embeddings that speaks the APIs of OpenAI, Cohere, Voyage and the brain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_TEXTS: Final = {"openai": 2_048, "cohere": 96, "voyage": 1_000, "brain": 1
 
 
 class EmbeddingsSimulator:
-    """Answers, counts and fails on demand. Its base address is /v1 for OpenAI and / for the others.
+    """Answers, counts and fails on demand. Its base URL is /v1 for OpenAI and / for the others.
 
     OpenAI and Voyage share the path /v1/embeddings and are told apart by the model's name.
     """
@@ -39,11 +39,11 @@ class EmbeddingsSimulator:
         self.brain_model = brain_model
         self.faults = Faults()
         self.calls = 0
-        """Requests that came in, failed ones too."""
+        """Received requests, including failed ones."""
         self.texts = 0
         """Texts that were embedded."""
         self.bodies: list[Mapping[str, Any]] = []
-        """What was asked, call by call."""
+        """The texts of each request."""
         self.app = Starlette(
             routes=[
                 Route("/v1/embeddings", self._openai_or_voyage, methods=["POST"]),
@@ -137,7 +137,7 @@ def _refusal(status: int, message: str) -> Response:
 
 
 def _json(body: object) -> Response:
-    # Starlette's own JSON response refuses NaN, and that is one of the faults.
+    # Starlette's own JSON response rejects NaN, which is one of the faults.
 
     return Response(json.dumps(body), media_type="application/json")
 

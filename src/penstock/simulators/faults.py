@@ -1,4 +1,4 @@
-"""Faults on demand: what a simulated provider does instead of answering well."""
+"""Faults on demand: what a simulated provider does instead of a good response."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal[
     "status", "slow", "disconnect", "not_json",  # any provider
-    "short", "wrong_size", "not_a_number", "shuffled", "other_model",  # embedders: an answer that is wrong
+    "short", "wrong_size", "not_a_number", "shuffled", "other_model",  # embedders: a wrong response
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One bad answer; `status` and `headers` belong to the kind `status`, `seconds` to `slow`."""
+    """One bad response; `status` and `headers` belong to the kind `status`, `seconds` to `slow`."""
 
     kind: Kind
     status: int = 500
@@ -36,7 +36,7 @@ def busy(retry_after: str | None = None) -> Fault:
 
 
 class Faults:
-    """Faults in line: each request takes one, until none is left; then an outage, while there is one."""
+    """Queued faults: each request takes one until none is left; after that an outage, if there is one."""
 
     def __init__(self) -> None:
         self._line: deque[Fault] = deque()
@@ -46,7 +46,7 @@ class Faults:
         self._line.extend([fault] * times)
 
     def begin_outage(self, fault: Fault | None = None) -> None:
-        """Every request fails from now on, by 503 unless told otherwise, until `clear`."""
+        """Every request fails from now on, with 503 by default, until `clear`."""
         self._outage = fault or Fault("status", 503)
 
     def clear(self) -> None:
@@ -58,7 +58,7 @@ class Faults:
 
 
 async def response_for(fault: Fault, request: Request) -> Response | None:
-    """The answer of a fault that needs to know nothing of the provider; None for the others."""
+    """The response of a fault that does not depend on the provider; None for the others."""
     match fault.kind:
         case "status":
             body = {"error": {"message": fault.message}, "message": fault.message}
@@ -84,7 +84,7 @@ class CutOff(Response):
 
 
 async def _until_gone(request: Request, seconds: float) -> None:
-    """Wait so long, or until the caller has given up."""
+    """Wait this long, or until the caller has given up."""
     try:
         async with asyncio.timeout(seconds):
             while (await request.receive())["type"] != "http.disconnect":

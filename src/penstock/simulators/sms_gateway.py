@@ -1,4 +1,4 @@
-"""A loopback gateway for text messages that speaks Twilio's Messages API."""
+"""A simulated gateway for text messages that speaks Twilio's Messages API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CODES: Final = {429: 20429, 500: 20500, 503: 20503}
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """One message the gateway took; `sender` is a number or a messaging service (MG…)."""
+    """One received message; `sender` is a number or a messaging service (MG…)."""
 
     sid: str
     to: str
@@ -38,14 +38,14 @@ class SentMessage:
 
 
 class SmsGatewaySimulator:
-    """Takes messages, keeps them and fails on demand; `sms_base_url` is the address it is served at."""
+    """Accepts and keeps messages and fails on demand; `sms_base_url` is its URL."""
 
     def __init__(self, *, account: str = ACCOUNT, token: str = TOKEN) -> None:
         self.account = account
         self.token = token
         self.faults = Faults()
         self.calls = 0
-        """Requests that came in, failed ones too."""
+        """Received requests, including failed ones."""
         self.messages: list[SentMessage] = []
         self.app = Starlette(
             routes=[Route("/2010-04-01/Accounts/{account}/Messages.json", self._create, methods=["POST"])]

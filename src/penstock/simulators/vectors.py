@@ -1,4 +1,4 @@
-"""Makes vectors that are the same for the same text, and near for texts that share words."""
+"""Makes vectors that are equal for equal texts, and close for texts that share words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def vector(model: str, text: str, dimensions: int) -> Floats:
-    """The sum of one seeded vector for each word; its length is not one, as some vendors' are not."""
+    """The sum of one seeded vector per word; its length is not one, as with some vendors."""
     words = re.findall(r"\w+", text.lower()) or [text]
     total = np.zeros(dimensions, dtype=np.float32)
     for word in words:

@@ -1,4 +1,4 @@
-"""A loopback receiver of webhooks that keeps what came and answers as it is told."""
+"""A simulated receiver of webhooks that keeps the requests and answers as told."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request as it came in; the headers' names are in lower case."""
+    """One request as received; header names are in lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -26,7 +26,7 @@ class Received:
 
 
 class WebhookReceiver:
-    """Takes POSTs at any path and answers 204, unless a fault is in line."""
+    """Accepts POSTs at any path and answers 204, unless a fault is queued."""
 
     def __init__(self) -> None:
         self.faults = Faults()

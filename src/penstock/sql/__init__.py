@@ -1,15 +1,17 @@
-"""All database text of Penstock, and its loader: migrations, re-applied objects, security."""
+"""All database text of Penstock, and the loader of such folders: migrations, re-applied objects, security."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
+
+HERE = os.path.dirname(__file__)
 
 
 class Kind(StrEnum):
@@ -20,7 +22,21 @@ class Kind(StrEnum):
 
 
 OBJECT_FOLDERS = {"functions": Kind.FUNCTION, "views": Kind.VIEW}
+AFTER_OBJECTS = ("rows", "triggers", "grants")
+"""Folders beside `functions` and `views`, re-applied after them: rows of the code's own, triggers, grants."""
+SECURITY_ORDER = (
+    "security/roles.sql",
+    "security/owners.sql",
+    "security/vectors.sql",
+    "rows",
+    "triggers",
+    "security/take_back_grants.sql",
+    "security/row_security.sql",
+    "grants",
+)
+"""How the files that are re-applied after the objects follow each other, by path or by folder."""
 MIGRATION_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
+CREATED_SCHEMA = re.compile(r"^create schema (?:if not exists )?([a-z_][a-z0-9_]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -55,50 +71,76 @@ class SqlTree:
     def version(self) -> int:
         return self.migrations[-1].version if self.migrations else 0
 
+    @property
+    def files(self) -> tuple[SqlFile, ...]:
+        return (*self.migrations, *self.objects, *self.security)
+
+    @property
+    def created_schemas(self) -> tuple[str, ...]:
+        """The schemas its migrations create, in order."""
+        return tuple(name for file in self.migrations for name in CREATED_SCHEMA.findall(file.text))
+
+    @property
+    def schemas(self) -> frozenset[str]:
+        """Every schema it creates or puts an object into."""
+        beside = {file.schema for file in (*self.objects, *self.security)} - {"security"}
+        return frozenset(self.created_schemas) | beside
+
 
 def code_version() -> int:
     """The number of the newest migration in the package, without reading a file."""
-    names = (entry.name for entry in files(__name__).joinpath("migrations").iterdir())
+    names = os.listdir(os.path.join(HERE, "migrations"))
     return max((int(name[:4]) for name in names if MIGRATION_NAME.fullmatch(name)), default=0)
 
 
-def load(root: Traversable | None = None) -> SqlTree:
+def load(root: Path | None = None) -> SqlTree:
     """Read the tree, by default the one inside the package."""
-    root = files(__name__) if root is None else root
     migrations: list[SqlFile] = []
     objects: list[SqlFile] = []
     security: list[SqlFile] = []
-    for folder in _folders(root):
+    for folder in _folders(HERE if root is None else str(root)):
         if folder.name == "migrations":
             migrations += _read(folder, "migrations", Kind.MIGRATION)
         elif folder.name == "security":
             security += _read(folder, "security", Kind.SECURITY)
         else:
-            for inner in _folders(folder):
+            for inner in _folders(folder.path):
+                path = f"{folder.name}/{inner.name}"
                 if (kind := OBJECT_FOLDERS.get(inner.name)) is not None:
-                    objects += _read(inner, f"{folder.name}/{inner.name}", kind)
+                    objects += _read(inner, path, kind)
+                elif inner.name in AFTER_OBJECTS:
+                    security += _read(inner, path, Kind.SECURITY)
     _check_numbers(migrations)
-    return SqlTree(tuple(migrations), tuple(sorted(objects, key=_rank)), tuple(security))
+    return SqlTree(
+        tuple(migrations), tuple(sorted(objects, key=_rank)), tuple(sorted(security, key=_security_rank))
+    )
 
 
 def _rank(file: SqlFile) -> tuple[bool, str]:
     return (file.kind is Kind.VIEW, file.path)
 
 
-def _folders(root: Traversable) -> list[Traversable]:
-    return sorted((entry for entry in root.iterdir() if entry.is_dir()), key=lambda entry: entry.name)
+def _security_rank(file: SqlFile) -> tuple[int, str]:
+    what = file.path if file.schema == "security" else file.path.split("/")[-2]
+    known = what in SECURITY_ORDER
+    return (SECURITY_ORDER.index(what) if known else len(SECURITY_ORDER), file.path)
 
 
-def _read(folder: Traversable, path: str, kind: Kind) -> Iterator[SqlFile]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_file() and entry.name.endswith(".sql"):
-            yield SqlFile(
-                path=f"{path}/{entry.name}",
-                kind=kind,
-                schema=path.split("/", 1)[0],
-                name=entry.name.removesuffix(".sql"),
-                text=entry.read_text(encoding="utf-8"),
-            )
+# Every command on the embedded server reads some 400 files: entries of os.scandir know whether they are
+# folders, and pathlib would take three times as long.
+def _folders(root: str) -> list[os.DirEntry[str]]:
+    with os.scandir(root) as entries:
+        return sorted((entry for entry in entries if entry.is_dir()), key=lambda entry: entry.name)
+
+
+def _read(folder: os.DirEntry[str], path: str, kind: Kind) -> Iterator[SqlFile]:
+    schema = path.split("/", 1)[0]
+    for name in sorted(os.listdir(folder.path)):
+        if name.endswith(".sql"):
+            with open(f"{folder.path}/{name}", "rb", buffering=0) as file:
+                content = file.readall()
+            text = content.decode().replace("\r\n", "\n")
+            yield SqlFile(f"{path}/{name}", kind, schema, name.removesuffix(".sql"), text)
 
 
 def _check_numbers(migrations: list[SqlFile]) -> None:

@@ -1,4 +1,4 @@
-"""What can go wrong with secrets, each with what to do about it; none holds a secret."""
+"""Errors of the vault; none of them contains a secret."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ class VaultKeyInvalid(PenstockError):
 
 
 class VaultKeyMissing(PenstockError):
-    """A secret was sealed under a master key this process does not have."""
+    """A secret was encrypted with a master key this process does not have."""
 
     def __init__(self, key_id: str) -> None:
         super().__init__(
-            f"The vault key {key_id} is not here",
-            "Add the key the secret was sealed under to PENSTOCK_VAULT_KEY, after the newest and a comma",
+            f"The vault key {key_id} is missing",
+            "Give this process the key that encrypted the secret: append it, after a comma, to"
+            " PENSTOCK_VAULT_KEY or the key file",
         )
         self.key_id = key_id
         self.args = (key_id,)
@@ -32,8 +33,23 @@ class SecretUnreadable(PenstockError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"The secret {name!r} does not open",
+            f"The secret {name!r} cannot be decrypted",
             "It was changed or moved in the database: restore it from a backup, or store it again",
         )
         self.name = name
         self.args = (name,)
+
+
+class AwsRefused(PenstockError):
+    """AWS did not do what it was asked to; `code` is its code, never its text or our parameters."""
+
+    def __init__(self, service: str, operation: str, code: str) -> None:
+        super().__init__(
+            f"AWS {service} did not {operation.replace('_', ' ')}: {code}",
+            "Check the key id or prefix, PENSTOCK_AWS_REGION, the endpoint, and that this process's AWS"
+            f" credentials allow {service}:{''.join(map(str.capitalize, operation.split('_')))}",
+        )
+        self.service = service
+        self.operation = operation
+        self.code = code
+        self.args = (service, operation, code)

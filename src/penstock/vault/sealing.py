@@ -1,4 +1,4 @@
-"""Envelope encryption: each secret under its own key, that key wrapped by the master key."""
+"""Envelope encryption: each secret has its own key, wrapped by the master key."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from penstock.settings import Settings
+from penstock.vault.configured_keys import master_keys
 from penstock.vault.errors import SecretUnreadable, VaultKeyMissing
-from penstock.vault.keys import KEY_BYTES, MasterKey, master_keys
+from penstock.vault.keys import KEY_BYTES, MasterKey
 
 _NONCE_BYTES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A secret as the database keeps it; without the master key it is noise."""
+    """A secret as the database stores it; useless without the master key."""
 
     ciphertext: bytes = field(repr=False)
     nonce: bytes = field(repr=False)
@@ -29,8 +30,17 @@ class Sealed:
     key_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """A data key as the database stores it."""
+
+    wrapped_key: bytes = field(repr=False)
+    key_nonce: bytes = field(repr=False)
+    key_id: str
+
+
 class Vault:
-    """Seals with the first master key and opens with any of them."""
+    """Encrypts with the first master key and decrypts with any of them."""
 
     def __init__(self, keys: Sequence[MasterKey]) -> None:
         self._first = keys[0]
@@ -42,8 +52,21 @@ class Vault:
 
     @property
     def key_id(self) -> str:
-        """The id of the key that seals; older seals open while their own key is given as well."""
+        """The id of the encrypting key; older secrets stay readable while their key is still configured."""
         return self._first.key_id
+
+    @property
+    def key_ids(self) -> tuple[str, ...]:
+        """The ids of all keys, the encrypting one first."""
+        return tuple(self._keys)
+
+    def has(self, key_id: str) -> bool:
+        return key_id in self._keys
+
+    def rewrap(self, name: str, sealed: Wrapped) -> Wrapped:
+        """The same data key under the encrypting master key; `name` is for errors."""
+        key_nonce, wrapped_key = self._wrap(self._unwrap(name, sealed))
+        return Wrapped(wrapped_key, key_nonce, self._first.key_id)
 
     def seal(self, tenant_id: UUID, secret_id: UUID, name: str, plaintext: bytes) -> Sealed:
         data_key = AESGCM.generate_key(KEY_BYTES * 8)
@@ -53,7 +76,7 @@ class Vault:
         return Sealed(ciphertext, nonce, wrapped_key, key_nonce, self._first.key_id)
 
     def open(self, tenant_id: UUID, secret_id: UUID, name: str, sealed: Sealed) -> bytes:
-        """The plaintext; raises SecretUnreadable for another tenant, id or name than it was sealed for."""
+        """The plaintext; SecretUnreadable if tenant, id or name differ from those it was sealed for."""
         data_key = self._unwrap(name, sealed)
         try:
             return AESGCM(data_key).decrypt(
@@ -67,7 +90,7 @@ class Vault:
         key_id = self._first.key_id
         return nonce, self._keys[key_id].encrypt(nonce, data_key, key_id.encode())
 
-    def _unwrap(self, name: str, sealed: Sealed) -> bytes:
+    def _unwrap(self, name: str, sealed: Sealed | Wrapped) -> bytes:
         master = self._keys.get(sealed.key_id)
         if master is None:
             raise VaultKeyMissing(sealed.key_id)
@@ -78,5 +101,5 @@ class Vault:
 
 
 def _place(tenant_id: UUID, secret_id: UUID, name: str) -> bytes:
-    """Where a secret belongs, as data that is authenticated with it; both ids have a fixed length."""
+    """The secret's location as additional authenticated data; both ids have a fixed length."""
     return b"penstock.secret.1|" + tenant_id.bytes + secret_id.bytes + name.encode()

@@ -1,4 +1,4 @@
-"""The worker: one duty a file; each service starts and stops alone."""
+"""The worker: one duty per module; each service starts and stops independently."""
 
 from typing import TYPE_CHECKING
 

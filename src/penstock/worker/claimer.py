@@ -1,4 +1,4 @@
-"""The claim loop of one queue: keeps its slots fed, and decides how to wait when there is nothing."""
+"""The claim loop of one queue: keeps its slots busy, and decides how to wait when there are no tasks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from penstock.model import Lease
 from penstock.observe import Metrics, get_logger
 from penstock.queue.broker import Broker
 from penstock.worker.load import Load
-from penstock.worker.marks import Marks
 from penstock.worker.next_due import NextDue
 from penstock.worker.registration import Registration
+from penstock.worker.service_task import ServiceTask
 from penstock.worker.slots import Slots
+from penstock.worker.watermarks import Watermarks
 
 log = get_logger(__name__)
 
@@ -30,23 +31,23 @@ ADMIT_SECONDS = 0.05
 FIRST_POLL = 0.05
 OTHERS_SECONDS = 0.5
 LINGER = (0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
-"""How long a busy worker that finds nothing sleeps before it looks again, and then registers as idle."""
+"""How long a busy worker that finds nothing sleeps before it tries again and then registers as idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimOptions:
-    """How a claimer waits and how far it reads ahead."""
+    """How a claimer waits and how much it prefetches."""
 
     notify: bool = True
     poll_interval: float = 30.0
     poll_jitter: float = 0.1
     prefetch_seconds: float = 0.2
     reserve: int = 0
-    """How many tasks may run beyond the slots, each of a tenant that has none running here."""
+    """How many tasks may run beyond the slots, each of a tenant without a running task here."""
 
 
 class Claimer:
-    """Claims as many as there is room for, ahead of need by a fraction of a second and no more."""
+    """Claims as many tasks as there are slots, plus a fraction of a second's worth ahead."""
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class Claimer:
         self._metrics = metrics
         self._options = options
         self._lost = lost
-        self._marks = Marks()
+        self._watermarks = Watermarks()
         self._load = Load()
         self._registration: Registration | None = None
         self._idle = False
@@ -72,9 +73,9 @@ class Claimer:
         self._admit_at = 0.0
         self._wake = asyncio.Event()
         self._due = NextDue()
-        self._task: asyncio.Task[None] | None = None
+        self._task = ServiceTask()
         self.limited = False
-        """The queue has a limit of its own, so each end of a task is a reason to look again."""
+        """The queue has its own limit, so that the end of any task may make another claimable."""
         self._asked: list[asyncio.Future[bool]] = []
 
     def register(self, registration: Registration) -> None:
@@ -82,27 +83,24 @@ class Claimer:
         self._idle = False
 
     def wake(self, *, due: bool = True) -> None:
-        """Look again now: there is a task to claim, or (`due`) something was put off, freed or resumed."""
+        """Try to claim now: there is a task or, with `due`, something was delayed, freed or resumed."""
         self._admit_at = 0.0
         if due:
             self._due.forget()
         self._wake.set()
 
     async def look(self) -> bool:
-        """Whether a look that begins now finds nothing."""
+        """Whether a claim that starts now finds nothing."""
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._asked.append(answer)
         self.wake()
         return await answer
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name=f"penstock-claimer-{self._queue}")
+        self._task.start(self._run(), f"claimer-{self._queue}")
 
     async def stop(self) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
+        await self._task.stop()
 
     async def _run(self) -> None:
         while True:
@@ -116,7 +114,7 @@ class Claimer:
                 self._registration = None
                 self._lost()
                 await asyncio.sleep(0.05)
-            except Exception as error:  # noqa: BLE001  # one bad answer must not end the loop; it is logged
+            except Exception as error:  # noqa: BLE001  # one bad response must not end the loop; it is logged
                 log.throttled("claim_failed", level="error", queue=self._queue, error=error)
                 await asyncio.sleep(1.0)
 
@@ -166,22 +164,22 @@ class Claimer:
                     await self._broker.go_idle(registration.worker_id, self._queue, False)
                     self._idle = False
                 if len(leases) < wanted:
-                    # We keep up with the producers: let some more come together before the next look.
+                    # We keep up with the producers: let a few more tasks accumulate before the next claim.
                     await self._sleep(LINGER[0])
         else:
             self._answer(asked, True)
             await self._found_nothing(registration)
 
     async def _serve_others(self, registration: Registration) -> None:
-        """Every slot is taken, but a tenant none of whose tasks runs here does not wait for one of them."""
+        """Every slot is taken, but a tenant without a running task here need not wait for one."""
         slots = self._slots
         if slots.in_reserve < self._options.reserve:
-            # One call, twice a second, only while we are full.
+            # One call twice a second, only while all slots are taken.
             leases = await self._broker.claim(
                 registration.worker_id,
                 self._queue,
                 1,
-                *self._marks.safe(),
+                *self._watermarks.safe(),
                 True,
                 True,
                 sorted(slots.tenants),
@@ -207,52 +205,52 @@ class Claimer:
         admit = now - self._admit_at > ADMIT_SECONDS
         if admit:
             self._admit_at = now
-        lanes, starts = self._marks.hot()
+        lanes, starts = self._watermarks.hot()
         find = not lanes or not self._load.fast
         if find:
-            lanes, starts = self._marks.safe()
+            lanes, starts = self._watermarks.safe()
         self._metrics.polled(1)
         leases = await self._broker.claim(
             registration.worker_id, self._queue, wanted, lanes, starts, admit, find
         )
         if not leases and not (find and admit):
             self._admit_at = monotonic()
-            lanes, starts = self._marks.safe()
+            lanes, starts = self._watermarks.safe()
             leases = await self._broker.claim(
                 registration.worker_id, self._queue, wanted, lanes, starts, True, True
             )
-        self._marks.claimed(leases)
+        self._watermarks.claimed(leases)
         return leases
 
     async def _probe(self) -> None:
-        """Move the marks, four times a second, and not between a notification and its claim."""
+        """Advance the watermarks four times a second, but not between a notification and its claim."""
         now = monotonic()
         if now - self._probe_at > PROBE_SECONDS:
             self._probe_at = now
-            probe = await self._broker.probe(self._queue, *self._marks.safe())
-            self._marks.probed(probe)
+            probe = await self._broker.probe(self._queue, *self._watermarks.safe())
+            self._watermarks.probed(probe)
             self.limited = probe.limited
 
     async def _found_nothing(self, registration: Registration) -> None:
         if self._load.fast or 0 < self._lingered < len(LINGER):
-            # Producers are at it: a short sleep now is cheaper for them than a NOTIFY in each commit.
+            # Producers are active: a short sleep here is cheaper for them than a NOTIFY in each commit.
             pause = LINGER[self._lingered % len(LINGER)]
             self._lingered += 1
             await self._sleep(pause)
             return
         self._lingered = 0
         if self._options.notify and not self._idle:
-            # Registered first, then one more look: a producer that did not see us may have committed.
+            # Register first, then try once more: a producer that did not see us may have committed.
             await self._broker.go_idle(registration.worker_id, self._queue, True)
             self._idle = True
             self._poll = FIRST_POLL
             self._admit_at = 0.0
-            self._due.forget()  # until now nobody would have told us of a change
+            self._due.forget()  # until now we would not have been notified of a change
             return
         await self._wait()
 
     async def _wait(self) -> None:
-        """Until woken, or the next due time, or the next poll: 50 ms doubling to the poll interval."""
+        """Wait until woken, the next due time, or the next poll: 50 ms doubling to the poll interval."""
         await self._probe()
         if not (self._due.known and self._options.notify):
             asked = self._due.ask()
@@ -269,7 +267,7 @@ class Claimer:
             self._due.forget()
 
     async def _sleep(self, seconds: float) -> bool:
-        """Whether it was woken before the time was up."""
+        """Wait; True if woken before the time was up."""
         # Not wait_for: before Python 3.12 it swallows a cancellation that meets the wake-up; stop() hung.
         try:
             async with asyncio.timeout(seconds):
@@ -282,7 +280,7 @@ class Claimer:
             self._wake.clear()
 
     def _wanted(self) -> int:
-        """Room now: the slots, plus what they will run within the prefetch time."""
+        """How many tasks to claim now: free slots, plus what they will run within the prefetch time."""
         rate = self._load.run_rate(self._slots.started)
         ahead = min(int(rate * self._options.prefetch_seconds), LARGEST_PREFETCH)
         target = self._slots.concurrency + ahead

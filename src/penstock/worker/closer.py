@@ -1,4 +1,4 @@
-"""Group completion: the closes that came while the last group was under way travel together."""
+"""Group completion: leases that end while the last group is being closed form the next group."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from penstock.db.connect import CONNECTION_LOST
 from penstock.model import Failure, Lease, LeaseId, WorkerId
 from penstock.observe import Metrics, get_logger
 from penstock.queue.broker import Broker
+from penstock.worker.service_task import ServiceTask
 
 log = get_logger(__name__)
 
@@ -22,7 +23,7 @@ SUMMARY_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Group:
-    """What is to be closed for one registration of the worker."""
+    """Leases to close for one registration of the worker."""
 
     worker_id: WorkerId
     done: list[Lease] = field(default_factory=list)
@@ -31,7 +32,7 @@ class Group:
     cancelled: list[tuple[Lease, str]] = field(default_factory=list)
     released: list[Lease] = field(default_factory=list)
     unanswered: set[LeaseId] = field(default_factory=set)
-    """Asked to be closed on a line that broke: they may well be closed already."""
+    """Sent on a connection that broke: they may already be closed."""
 
     def leases(self) -> Iterator[Lease]:
         yield from self.done
@@ -45,33 +46,33 @@ class Group:
 
 
 class Closer:
-    """Takes ends of runs from the slots without waiting, and closes their leases in groups."""
+    """Accepts ended runs from the slots without blocking, and closes their leases in groups."""
 
     def __init__(self, broker: Broker, metrics: Metrics, closed: Callable[[bool], None]) -> None:
         self._broker = broker
         self._metrics = metrics
         self._tell_closed = closed
-        """Called after each group; true when keys were freed or tasks put back."""
+        """Called after each group; True if keys were freed or tasks put back."""
         self._groups: list[Group] = []
         self._wake = asyncio.Event()
         self._settled = asyncio.Event()
         self._settled.set()
-        self._task: asyncio.Task[None] | None = None
+        self._task = ServiceTask()
         self._closed = 0
         self._summary_at = 0.0
         self.total = 0
         self.debug = log.enabled_for_debug
-        """Whether runs log a line each; asked once a group, because asking costs."""
+        """Whether each run logs a line; checked once per group, because checking is expensive."""
 
     def register(self, worker_id: WorkerId) -> None:
-        """From now on leases belong to this registration; runs of an older one still close under theirs."""
+        """New leases belong to this registration; runs of an older one still close under theirs."""
         self._groups.append(Group(worker_id))
 
     @property
     def group(self) -> Group:
         return self._groups[-1]
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Call after putting something into `group`."""
         self._wake.set()
 
@@ -80,15 +81,15 @@ class Closer:
         self._count(self.group, [lease], [lease.lease_id], status)
 
     def pending(self) -> set[LeaseId]:
-        """The leases that are handed in and not yet closed."""
+        """The leases that wait to be closed."""
         return {lease.lease_id for group in self._groups for lease in group.leases()}
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name="penstock-closer")
+        self._task.start(self._run(), "closer")
 
     async def flush(self, timeout: float) -> None:
-        """Wait until all that was handed in is closed, or the time is up."""
-        if self._task is None:
+        """Wait until all waiting leases are closed, or the time is up."""
+        if not self._task.started:
             return
         self._settled.clear()
         self._wake.set()
@@ -98,10 +99,7 @@ class Closer:
             log.warning("closes_left", count=sum(len(group.done) for group in self._groups))
 
     async def stop(self) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
+        await self._task.stop()
         self._summarise(force=True)
 
     async def _run(self) -> None:
@@ -119,14 +117,14 @@ class Closer:
                     group.unanswered.update(lease.lease_id for lease in group.leases())
                     await asyncio.sleep(0.05)
                     self._wake.set()
-                except Exception as error:  # noqa: BLE001  # kept and tried again; it is logged
+                except Exception as error:  # noqa: BLE001  # kept and retried; it is logged
                     log.throttled("close_failed", level="error", error=error)
                     await asyncio.sleep(1.0)
                     self._wake.set()
             self._summarise()
 
     async def _close(self, group: Group) -> None:
-        """Leases leave the group only once they are closed: the fence makes closing one twice harmless."""
+        """Leases leave the group only when closed: the fence makes closing one twice harmless."""
         if group.done:
             batch = group.done[:LARGEST_GROUP]
             closed = await self._broker.complete(group.worker_id, batch)
@@ -174,7 +172,7 @@ class Closer:
         group.unanswered.clear()
         self._closed += len(batch)
         self.total += len(batch)
-        # A suspect (two workers lost) leaves room for the next one: a worker gets one at a time.
+        # A worker gets only one suspect task (two workers lost) at a time; the next may come now.
         self._tell_closed(any(lease.held or lease.losses > 1 for lease in batch))
 
     def _failed(
@@ -204,7 +202,7 @@ class Closer:
         )
 
     def _summarise(self, force: bool = False) -> None:
-        """One line a second and not one a batch: batches come every few milliseconds."""
+        """One line per second instead of per batch: batches come every few milliseconds."""
         now = monotonic()
         if self._closed and (force or now - self._summary_at >= SUMMARY_SECONDS):
             log.info("tasks_closed", count=self._closed)
@@ -213,7 +211,7 @@ class Closer:
 
 
 def _message(lease: Lease, failure: Failure) -> str:
-    """What a log may keep: the error of a tenant's task may quote the tenant, and a log outlives it."""
+    """What may be logged: the error of a tenant's task may quote its data, and logs outlive the tenant."""
     if lease.tenant_id is not None:
-        return f"penstock task show {lease.task_id} has the message"
-    return failure.message.partition("\n")[0]  # what follows in a database's error is data
+        return f"penstock task show {lease.task_id} shows the message"
+    return failure.message.partition("\n")[0]  # the following lines of a database error contain data

@@ -1,4 +1,4 @@
-"""What a handler knows of its run, and how its writes and its close become one transaction."""
+"""What a handler gets about its run, and how it commits its writes and completes the task at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEGIN_RUN = (
 
 
 class Context:
-    """One run of one task. `lease_id` is its fencing token: give it to systems that can check one."""
+    """One run of one task. `lease_id` is its fencing token: pass it to systems that can check one."""
 
     __slots__ = ("_lease", "_pool", "_registration", "closed", "counts_as")
 
@@ -37,7 +37,7 @@ class Context:
         self.closed = False
         """True once this run closed its own lease in a transaction."""
         self.counts_as: Literal["success", "failed"] = "success"
-        """What a run that closed its own lease adds to `job_completed_total`."""
+        """How a run that closed its own lease counts in `job_completed_total`."""
 
     @property
     def worker_id(self) -> WorkerId:
@@ -71,10 +71,10 @@ class Context:
     ) -> AsyncIterator[Connection]:
         """A transaction of the task's tenant whose commit also completes the task.
 
-        A run that writes down a failure nobody should retry completes its task too; `counts_as` "failed"
-        keeps it from looking like a success in the metrics.
+        A run that records a final failure completes its task too; with `counts_as` "failed" it does not count
+        as a success in the metrics.
 
-        The lease is closed last, so nothing is locked while the handler works; if the task was given to
+        The lease is closed last, so that nothing is locked while the handler works; if the task was given to
         another worker meanwhile, LeaseLost rolls everything back.
         """
         pool = await self._pool()
@@ -82,7 +82,7 @@ class Context:
             committing = False
             try:
                 async with connection.transaction():
-                    # A handler frozen in here must not hold its locks past the lease; and both settings end
+                    # A handler that hangs in here must not hold its locks past the lease. Both settings end
                     # with the transaction, so they are safe behind a transaction pooler.
                     tenant = self._lease.tenant_id
                     limit = str(int(self._registration.lease_seconds * 1000))
@@ -100,7 +100,7 @@ class Context:
                 raise
 
     async def complete_in(self, connection: Connection) -> None:
-        """Complete the task in a transaction of the caller's; it takes effect when that commits."""
+        """Complete the task in the caller's transaction; takes effect when that commits."""
         if self.closed:
             raise InvalidMove("this run already completed its task", "lease_id", "Complete a task once.")
         with translated():
@@ -108,11 +108,11 @@ class Context:
         self.closed = True
 
     async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any:
-        """One statement that completes the task itself and is a transaction of its own; returns its value.
+        """Run one statement that completes the task itself, as its own transaction; returns its value.
 
-        Its first four parameters are the tenant, the worker, the lease and the task, then the arguments. When
-        the line broke and the lease is gone it did commit; then there is no value. The pool is the caller's:
-        a statement that leaves nothing in its session needs none that is tidied up after each use.
+        Its first four parameters are the tenant, the worker, the lease and the task, then the arguments. If
+        the connection broke and the lease is gone, it did commit: None. The pool is the caller's:
+        a statement that leaves no session state does not need one that resets its connections.
         """
         if self.closed:
             raise InvalidMove("this run already completed its task", "lease_id", "Complete a task once.")
@@ -130,7 +130,7 @@ class Context:
         return value
 
     async def extend(self, seconds: float) -> bool:
-        """Move the task's own deadline to so many seconds from now; False when the lease is gone."""
+        """Move the task's deadline to this many seconds from now; False if the lease is lost."""
         pool = await self._pool()
         with translated():
             extended: bool = await pool.fetchval(
@@ -139,6 +139,6 @@ class Context:
         return extended
 
     async def _still_held(self, pool: Pool) -> bool:
-        """The line broke at commit: the lease tells what happened. Still there means not committed."""
+        """The connection broke at commit: if the lease still exists, nothing was committed."""
         held: bool = await pool.fetchval("select queues.holds($1, $2)", self.worker_id, self._lease.lease_id)
         return held

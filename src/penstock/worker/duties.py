@@ -1,4 +1,4 @@
-"""What every worker does for all: rescue, schedules, maintenance, gauges, and counting its own leases."""
+"""Duties every worker shares: rescue, schedules, maintenance, gauges, and reconciling its own leases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = get_logger(__name__)
 
 
 async def rescue(calls: DutyCalls, metrics: Metrics, rescued: Callable[[], None]) -> None:
-    """Take leases back from silent workers; any worker may, and several at once do not meet."""
+    """Take leases back from silent workers; several workers may do this at once without conflict."""
     taken = await calls.rescue()
     if not taken:
         return
@@ -33,7 +33,7 @@ async def rescue(calls: DutyCalls, metrics: Metrics, rescued: Callable[[], None]
 
 
 async def fire_schedules(calls: DutyCalls) -> None:
-    """Enqueue the schedules whose tick has come; the database lets one worker do it."""
+    """Enqueue the tasks of due schedules; the database lets only one worker do it."""
     for tick in await calls.due_schedules():
         task_id = await calls.fire(tick, next_tick(tick.cron, tick.timezone, tick.clock))
         if task_id is not None:
@@ -41,14 +41,14 @@ async def fire_schedules(calls: DutyCalls) -> None:
 
 
 async def maintain(calls: DutyCalls, completed_days: int, dead_days: int) -> None:
-    """Keep partitions ahead and history within its retention."""
+    """Create future partitions and drop history past its retention."""
     report = await calls.maintain(completed_days, dead_days)
     if report is not None and any(report.values()):
         log.info("maintained", **report)
 
 
 async def read_gauges(calls: DutyCalls, metrics: Metrics) -> None:
-    """Depth and age of the queues; forgotten while the database cannot be asked."""
+    """Read depth and age of the queues; cleared while the database is unreachable."""
     try:
         metrics.set_queue_gauges(*await calls.gauges())
     except CONNECTION_LOST:
@@ -56,8 +56,8 @@ async def read_gauges(calls: DutyCalls, metrics: Metrics) -> None:
         raise
 
 
-class KnowsLeases(Protocol):
-    """What the accountant asks of the worker."""
+class LeaseHolder(Protocol):
+    """What the reconciler needs from the worker."""
 
     @property
     def registration(self) -> Registration | None: ...
@@ -65,17 +65,17 @@ class KnowsLeases(Protocol):
     def known_leases(self) -> set[LeaseId]: ...
 
 
-class Accountant:
-    """Hands back leases held in our name that we know nothing of: a claim whose answer was lost."""
+class LeaseReconciler:
+    """Releases leases held in our name that we do not know: those of a claim whose response was lost."""
 
-    def __init__(self, calls: DutyCalls, broker: Broker, worker: KnowsLeases) -> None:
+    def __init__(self, calls: DutyCalls, broker: Broker, worker: LeaseHolder) -> None:
         self._calls = calls
         self._broker = broker
         self._worker = worker
         self._suspects: set[LeaseId] = set()
 
     async def run_once(self) -> None:
-        """Unknown at two looks in a row is unknown: between them every close under way has ended."""
+        """Release leases that are unknown twice in a row: in between, every close in progress has ended."""
         registration = self._worker.registration
         if registration is None:
             return

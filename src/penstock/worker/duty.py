@@ -1,4 +1,4 @@
-"""A thing a worker does every so often: survives what goes wrong and starts and stops alone."""
+"""A periodic duty of a worker: survives errors, and starts and stops independently."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ from collections.abc import Awaitable, Callable
 
 from penstock.db.connect import CONNECTION_LOST
 from penstock.observe import get_logger
+from penstock.worker.service_task import ServiceTask
 
 log = get_logger(__name__)
 
 
 class Duty:
-    """Runs `run_once` at once and then every `seconds`, with jitter so that workers do not march in step."""
+    """Runs `run_once` immediately and then every `seconds`, with jitter to keep workers out of step."""
 
     def __init__(self, name: str, seconds: float, run_once: Callable[[], Awaitable[None]]) -> None:
         self.name = name
         self.run_once = run_once
         self._seconds = seconds
-        self._task: asyncio.Task[None] | None = None
+        self._task = ServiceTask()
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name=f"penstock-{self.name}")
+        self._task.start(self._run(), self.name)
 
     async def stop(self) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
+        await self._task.stop()
 
     async def _run(self) -> None:
         while True:

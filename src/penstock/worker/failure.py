@@ -1,4 +1,4 @@
-"""Turns an exception of a handler into what the queue keeps of it."""
+"""Turns a handler's exception into what the queue stores about it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from penstock.db.storable import storable_text
 from penstock.model import Failure, LeaseId
 from penstock.queue.task_type import payload_invalid
 
@@ -20,7 +21,7 @@ LONGEST_DELAY = 10 * 366 * 86_400.0
 
 
 def describe(lease_id: LeaseId, error: BaseException, known_codes: Collection[str]) -> Failure:
-    """The nearest class of the error that has a retry policy is its code, else its own class.
+    """The error code is the nearest base class with a retry policy, else the error's own class.
 
     An exception may say more: `error_code` names it, `retriable = False` makes it final, `retry_after`
     (seconds) replaces the policy's delay.
@@ -34,9 +35,9 @@ def describe(lease_id: LeaseId, error: BaseException, known_codes: Collection[st
         message=_text(error),
         details=json.dumps(
             {
-                "class": _storable(f"{type(error).__module__}.{type(error).__qualname__}"),
+                "class": storable_text(f"{type(error).__module__}.{type(error).__qualname__}"),
                 "frames": [
-                    _storable(f"{frame.filename}:{frame.lineno} in {frame.name}")
+                    storable_text(f"{frame.filename}:{frame.lineno} in {frame.name}")
                     for frame in traceback.extract_tb(error.__traceback__, limit=-LAST_FRAMES)
                 ],
             }
@@ -47,7 +48,7 @@ def describe(lease_id: LeaseId, error: BaseException, known_codes: Collection[st
 
 
 def delay_from(seconds: object) -> float | None:
-    """A delay the database can add to its clock, or None: one it cannot would fail the whole group."""
+    """A delay the database can add to a timestamp, or None: any other would fail the whole group."""
     if isinstance(seconds, timedelta):
         seconds = seconds.total_seconds()
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds != seconds:
@@ -56,13 +57,13 @@ def delay_from(seconds: object) -> float | None:
 
 
 def describe_payload(lease_id: LeaseId, task_type: str, error: ValidationError) -> Failure:
-    """A payload that does not fit will not fit the next time."""
+    """An invalid payload is a final failure."""
     invalid = payload_invalid(task_type, error)
     return Failure(lease_id, "PayloadInvalid", str(invalid), "{}", final=True)
 
 
 def _asked(error: BaseException, name: str) -> object:
-    """An attribute of somebody else's exception; asking may fail too."""
+    """An attribute of a foreign exception; reading it may raise too."""
     try:
         return getattr(error, name, None)
     except Exception:  # noqa: BLE001  # the class's own code
@@ -71,11 +72,6 @@ def _asked(error: BaseException, name: str) -> object:
 
 def _text(value: object) -> str:
     try:
-        return _storable(str(value)[:LONGEST_MESSAGE])
+        return storable_text(str(value)[:LONGEST_MESSAGE])
     except Exception:  # noqa: BLE001  # the same
         return f"[unprintable {type(value).__name__}]"
-
-
-def _storable(text: str) -> str:
-    """Postgres keeps neither NUL nor lone surrogates."""
-    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

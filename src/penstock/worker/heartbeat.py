@@ -1,4 +1,4 @@
-"""The beat, from a thread with its own loop and connection: it vouches that the worker's loop answers."""
+"""The heartbeat, from a thread with its own loop and connection; it stops if the worker's loop is blocked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 
 from penstock.db.connect import CONNECTION_LOST
-from penstock.db.steady import SteadyConnection
+from penstock.db.reconnecting import ReconnectingConnection
 from penstock.errors import WorkerLost
 from penstock.model import LeaseId
 from penstock.observe import get_logger
@@ -20,14 +20,14 @@ from penstock.worker.registration import Registration
 log = get_logger(__name__)
 
 OnCancels = Callable[[Mapping[LeaseId, str]], None]
-OnStalled = Callable[[LoopWatch, SteadyConnection], Awaitable[None]]
+OnStalled = Callable[[LoopWatch, ReconnectingConnection], Awaitable[None]]
 
 
 class Heartbeat:
     """One beat renews all leases of a registration; callbacks arrive on the worker's own loop.
 
-    A loop that is blocked for a while costs no lease. One that has not answered for `stall_seconds` (0: never
-    asked) is not vouched for any more: `on_stalled` is called, in this thread, and there is no further beat.
+    A loop that is blocked for a while loses no lease. After `stall_seconds` without a response (0: no check),
+    `on_stalled` is called in this thread, and there is no further beat.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Heartbeat:
         self._on_stalled = on_stalled
         self._stall_seconds = stall_seconds
         self._on_look = on_look
-        """Called at each look at the loop."""
+        """Called at each check of the loop."""
         self._statement_cache = statement_cache
         self._home = asyncio.get_running_loop()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -62,7 +62,7 @@ class Heartbeat:
         self._thread.start()
 
     def beat_now(self) -> None:
-        """Beat at once, to learn of a cancel without waiting for the next beat."""
+        """Beat now, to learn of a cancellation without waiting for the next beat."""
         if self._loop is not None and self._hurry is not None and not self._stopped.is_set():
             self._loop.call_soon_threadsafe(self._hurry.set)
 
@@ -73,12 +73,12 @@ class Heartbeat:
         await asyncio.to_thread(self._thread.join, 10.0)
 
     def _main(self) -> None:
-        asyncio.run(self._vouch())
+        asyncio.run(self._run())
 
-    async def _vouch(self) -> None:
+    async def _run(self) -> None:
         self._hurry = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        line = SteadyConnection(
+        line = ReconnectingConnection(
             self._url,
             application_name="penstock heartbeat",
             statement_timeout=max(self._registration.lease_seconds / 3, 1.0),
@@ -100,7 +100,7 @@ class Heartbeat:
             await line.close()
 
     async def _watch(self, beating: asyncio.Task[None]) -> LoopWatch | None:
-        """Until the beat ends, or until the loop is stalled: then with what knows where."""
+        """Wait until the beat ends or the loop stalls; returns the watch if it stalled."""
         if not self._stall_seconds:
             await asyncio.wait([beating])
             return None
@@ -111,7 +111,7 @@ class Heartbeat:
                 if not watch.in_debugger():
                     return watch
                 log.throttled("loop_stopped_in_debugger", every=60.0)
-                watch.forgive()
+                watch.restart()
             done, _ = await asyncio.wait([beating], timeout=watch.tick)
             if done:
                 return None

@@ -1,15 +1,15 @@
-"""How fast a queue's tasks come: decides how far to read ahead, and between NOTIFY and polling closely."""
+"""Measures how fast a queue's tasks arrive: decides how much to prefetch, and between NOTIFY and polling."""
 
 from __future__ import annotations
 
 from time import monotonic
 
 FAST = 250.0
-"""Tasks a second above which a worker stays awake and polls: NOTIFY serialises the producers' commits."""
+"""Tasks per second above which a worker polls: NOTIFY serialises the producers' commits."""
 
 
 class Rate:
-    """Tasks a second over windows of one length."""
+    """Tasks per second over windows of a fixed length."""
 
     def __init__(self, window: float) -> None:
         self._window = window
@@ -35,7 +35,7 @@ class Rate:
 
 
 class Load:
-    """A short window follows a burst within milliseconds; a long one does not take a hiccup for a flood."""
+    """A short window follows a burst within milliseconds; a long one ignores brief spikes."""
 
     def __init__(self) -> None:
         self._now = Rate(0.02)
@@ -48,7 +48,7 @@ class Load:
         self._lately.took(count)
 
     def run_rate(self, started: int) -> float:
-        """Runs begun a second; what is claimed says nothing about how long runs take."""
+        """Runs started per second; the number claimed says nothing about how long runs take."""
         self._runs.took(started - self._started)
         self._started = started
         return self._runs.value

@@ -1,4 +1,4 @@
-"""Tells from another thread whether an event loop still answers, and what every thread is doing when not."""
+"""Detects from another thread whether an event loop is blocked, and what every thread is doing then."""
 
 from __future__ import annotations
 
@@ -16,27 +16,32 @@ DEBUGGERS = ("bdb", "pdb", "pydevd", "_pydevd_bundle", "_pydevd_frame_eval", "de
 
 
 class LoopWatch:
-    """Call `stalled()` every `tick` seconds; it is true once the loop has not answered for `limit` seconds.
+    """Call `stalled()` every `tick` seconds; it is True once the loop has been blocked for `limit` seconds.
 
-    Only time in which the watching thread itself ran is counted: a SIGSTOP or a suspended machine adds two
-    ticks at most, however long it lasts.
+    Only time in which the watching thread itself ran is counted: a SIGSTOP or a suspended machine adds at
+    most two ticks, however long it lasts.
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, limit: float, clock: Callable[[], float] = monotonic
+        self,
+        loop: asyncio.AbstractEventLoop,
+        limit: float,
+        clock: Callable[[], float] = monotonic,
+        thread_id: int | None = None,
     ) -> None:
+        """`thread_id`: the loop's thread; if unset, learned from its first response."""
         self._loop = loop
         self._limit = limit
         self._clock = clock
         self.tick = min(1.0, limit / 5)
-        self._thread_id: int | None = None
+        self._thread_id = thread_id
         self._answered = True
         self._looked_at = clock()
         self.silent = 0.0
-        """Seconds without an answer so far."""
+        """Seconds without a response so far."""
 
     def stalled(self) -> bool:
-        """Ask the loop if the last question was answered; else count the time since the last look."""
+        """Send another callback if the last one ran; else add the time since the last check."""
         now = self._clock()
         passed, self._looked_at = now - self._looked_at, now
         if self._answered:
@@ -50,12 +55,12 @@ class LoopWatch:
         self.silent += min(passed, 2 * self.tick)
         return self.silent >= self._limit
 
-    def forgive(self) -> None:
+    def restart(self) -> None:
         """Start counting again."""
         self.silent = 0.0
 
     def in_debugger(self) -> bool:
-        """Whether somebody has stopped the loop's thread in a debugger."""
+        """Whether the loop's thread is stopped in a debugger."""
         frame = sys._current_frames().get(self._thread_id or 0)
         while frame is not None:
             if str(frame.f_globals.get("__name__", "")).partition(".")[0] in DEBUGGERS:
@@ -64,7 +69,7 @@ class LoopWatch:
         return False
 
     def stacks(self) -> dict[str, list[str]]:
-        """Where each thread is, the innermost call last, the loop's thread first. No values, no source."""
+        """The stack of each thread, innermost call last, the loop's thread first. No values, no source."""
         names = {thread.ident: thread.name for thread in threading.enumerate()}
         frames = sorted(sys._current_frames().items(), key=lambda each: each[0] != self._thread_id)
         return {

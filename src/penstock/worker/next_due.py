@@ -1,4 +1,4 @@
-"""When the next waiting row of a queue is due, as far as it is known: asking costs a question a task."""
+"""Caches when the next waiting row of a queue is due: asking for every task would be expensive."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from time import monotonic
 
 
 class NextDue:
-    """Known from an answer until something changes, also while the question was under way."""
+    """Known from a response until something changes, even while the query is in progress."""
 
     def __init__(self) -> None:
         self._changes = 0
@@ -14,16 +14,16 @@ class NextDue:
         self.known = False
 
     def forget(self) -> None:
-        """Something was put into waiting, or taken out, or its time has come."""
+        """Something was added to or removed from waiting, or became due."""
         self._changes += 1
         self.known = False
 
     def ask(self) -> int:
-        """What to give back with the answer."""
+        """A token to pass back with the response."""
         return self._changes
 
     def answer(self, asked: int, seconds: float | None) -> None:
-        """Seconds until the next is due, None for nothing; outdated if something changed meanwhile."""
+        """Store the seconds until the next is due, None for nothing; ignored if anything changed since."""
         self._at = None if seconds is None else monotonic() + seconds
         self.known = asked == self._changes
 

@@ -1,4 +1,4 @@
-"""A worker's standing in the database, and until when it may believe in it."""
+"""A worker's registration in the database, and how long it may rely on it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from penstock.model import WorkerId
 
 @dataclass(slots=True)
 class Registration:
-    """Renewed by each beat. Past `valid_until` (monotonic) nothing prefetched may start any more."""
+    """Renewed by each beat. After `valid_until` (monotonic) no prefetched task may start."""
 
     worker_id: WorkerId
     lease_seconds: float
     valid_until: float = 0.0
 
     def renew(self, asked_at: float) -> None:
-        """Count from when the beat was asked, not answered: the database may have written it then."""
+        """Count from when the beat was sent, not answered: the database may have recorded it then."""
         self.valid_until = asked_at + self.lease_seconds * 0.9
 
     @property

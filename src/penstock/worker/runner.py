@@ -1,4 +1,4 @@
-"""One run of one task: decode, call the handler, and hand its end to the closer."""
+"""One run of one task: decode, call the handler, and pass the outcome to the closer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Why: TypeAlias = Literal["cancel", "lost", "shutdown"]
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A task type with what a run needs of it, looked up once."""
+    """What a run needs of a task type, looked up once."""
 
     task_type: TaskType[Any]
     decode: Callable[[str], Any]
@@ -43,7 +43,7 @@ class TimeLimitExceeded(Exception):
 
 
 class Runner:
-    """Shared by all slots of a queue. 50,000 runs a second pass here, so the common path is short."""
+    """Shared by all slots of a queue. It does 50,000 runs per second, so the common path is short."""
 
     def __init__(
         self,
@@ -74,14 +74,14 @@ class Runner:
             self._metrics.durations(name, *entry.durations.drain())
 
     async def run(self, task: asyncio.Task[Any], lease: Lease, registration: Registration) -> None:
-        """Run it; whatever happens, the lease's end is handed in, or the lease is known to be lost."""
+        """Run it; whatever happens, the outcome is passed on, or the lease is known to be lost."""
         group = self._closer.group
-        entry = self._entries.get(lease[2])
+        entry = self._entries.get(lease.task_type)
         if entry is None:
             self._fail(group, lease, _unknown_type(lease))
             return
         try:
-            payload = entry.decode(lease[3])
+            payload = entry.decode(lease.payload)
         except ValidationError as error:
             self._fail(group, lease, describe_payload(lease.lease_id, lease.task_type, error))
             return
@@ -91,7 +91,7 @@ class Runner:
         context: Context | None = None
         started = perf_counter()
         try:
-            if entry.plain and lease[10] is None:
+            if entry.plain and lease.time_limit is None:
                 result = await entry.handler(payload)
             else:
                 if entry.task_type.wants_context:
@@ -109,7 +109,7 @@ class Runner:
         if result is None and context is None:
             done = group.done
             if not done:
-                self._closer.poke()
+                self._closer.wake()
             done.append(lease)
         else:
             self._end(group, lease, context, result)
@@ -129,7 +129,7 @@ class Runner:
             case Snooze(seconds):
                 delay = delay_from(seconds)
                 if delay is None:
-                    nonsense = ValueError(f"{result!r} is no time to wait; give seconds")
+                    nonsense = ValueError(f"{result!r} is not a valid delay; use seconds")
                     group.failed.append((lease, describe(lease.lease_id, nonsense, ())))
                 else:
                     group.snoozed.append((lease, delay))
@@ -139,12 +139,12 @@ class Runner:
                 self._closer.noted(lease, context.counts_as)
             case _:
                 group.done.append(lease)
-        self._closer.poke()
+        self._closer.wake()
 
     def _broke_off(
         self, task: asyncio.Task[Any], group: Group, lease: Lease, entry: _Entry, error: BaseException
     ) -> None:
-        """Asked to stop, it did so, by whatever error; else the error is the handler's own."""
+        """If asked to stop, any error means that it did; otherwise the error is the handler's own."""
         why = self.stopping.pop(lease.lease_id, None)
         if why is not None:
             _uncancel(task)
@@ -152,21 +152,21 @@ class Runner:
                 group.cancelled.append((lease, ""))
             elif why == "shutdown":
                 group.released.append(lease)
-            self._closer.poke()
+            self._closer.wake()
         elif isinstance(error, LeaseLost):
             self._metrics.lost(1)
             log.warning(
                 "lease_lost", task_id=lease.task_id, lease_id=lease.lease_id, task_type=lease.task_type
             )
         elif isinstance(error, asyncio.CancelledError) and task.cancelling():
-            raise error  # the slot itself is being ended
+            raise error  # the slot itself is being stopped
         else:
             self._fail(group, lease, describe(lease.lease_id, error, entry.task_type.options.retry_errors))
 
     async def _run_in_full(
         self, entry: _Entry, payload: Any, context: Context | None, limit: float | None
     ) -> object:
-        """With a context, a time limit, or as a plain function, which runs in a thread."""
+        """Call a handler with a context, a time limit, or as a plain function, which runs in a thread."""
         arguments = (payload,) if context is None else (payload, context)
         limited = asyncio.timeout(limit)
         try:
@@ -182,11 +182,11 @@ class Runner:
 
     def _fail(self, group: Group, lease: Lease, failure: Failure) -> None:
         group.failed.append((lease, failure))
-        self._closer.poke()
+        self._closer.wake()
 
 
 def _uncancel(task: asyncio.Task[Any]) -> None:
-    """A slot outlives the runs that were cancelled in it."""
+    """Clear cancellations, since a slot outlives its cancelled runs."""
     while task.cancelling():
         task.uncancel()
 
@@ -195,6 +195,6 @@ def _unknown_type(lease: Lease) -> Failure:
     return Failure(
         lease.lease_id,
         "UnknownTaskType",
-        f"this worker knows no task type {lease.task_type!r}; start it with the app that declares it",
+        f"this worker does not know task type {lease.task_type!r}; start it with the app that declares it",
         "{}",
     )

@@ -1,4 +1,4 @@
-"""The slots of one queue: a fixed number of runs at once, over one buffer of prefetched leases."""
+"""The slots of one queue: a fixed number of concurrent runs, fed from one buffer of prefetched leases."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from penstock.worker.runner import Runner, Why
 
 log = get_logger(__name__)
 
-TENANT = (1 << 40) - 1
-"""The part of a lane that stands for its tenant."""
 BREATH = 128
-"""Tasks a slot runs before it lets the event loop breathe, should none of them ever wait for anything."""
+"""Tasks a slot runs before it yields to the event loop, in case none of them ever awaits."""
 
 
 class Slots:
-    """Slots are long-lived tasks that take turns at the buffer; no asyncio task is made for a run."""
+    """Slots are long-lived asyncio tasks that take leases from the buffer; no task is created per run."""
 
     def __init__(self, queue: str, concurrency: int, runner: Runner, closer: Closer) -> None:
         self.queue = queue
@@ -32,7 +30,7 @@ class Slots:
         """Set whenever the buffer is low: time to claim."""
         self.low_water = 0
         self.started = 0
-        """Runs begun so far."""
+        """Runs started so far."""
         self._runner = runner
         self._closer = closer
         self._buffer: deque[Lease] = deque()
@@ -57,14 +55,14 @@ class Slots:
         return {lease.lease_id for lease in self._buffer} | self._running.keys()
 
     def not_started(self) -> set[LeaseId]:
-        """The leases that were prefetched and wait for a slot."""
+        """The prefetched leases that wait for a slot."""
         return {lease.lease_id for lease in list(self._buffer)}
 
     @property
     def tenants(self) -> set[int]:
-        """Whose tasks are held, by the part of their lane that stands for the tenant."""
+        """The tenants whose tasks are held, by the tenant bits of their lanes."""
         running = (lease for _, lease in self._running.values())
-        return {lease.lane & TENANT for lease in (*self._buffer, *running)}
+        return {lease.tenant_number for lease in (*self._buffer, *running)}
 
     @property
     def in_reserve(self) -> int:
@@ -72,7 +70,7 @@ class Slots:
         return len(self._reserve)
 
     def run_in_reserve(self, lease: Lease) -> None:
-        """Run this one at once although every slot is taken."""
+        """Run this one immediately although every slot is taken."""
         task = asyncio.create_task(self._run_one(lease), name=f"penstock-reserve-{self.queue}")
         self._reserve.add(task)
         self._running[lease.lease_id] = (task, lease)
@@ -97,7 +95,7 @@ class Slots:
         self._runner.report()
 
     def register(self, registration: Registration) -> None:
-        """Leases offered from now on belong to this registration; what ran under an older one is stopped."""
+        """New leases belong to this registration; runs of an older one are stopped."""
         self._registration = registration
         self._buffer.clear()
         for lease_id in list(self._running):
@@ -109,10 +107,10 @@ class Slots:
         self._wake(len(leases))
 
     def stop_one(self, lease_id: LeaseId, why: Why) -> None:
-        """End one run by cancelling its handler; a lease still in the buffer just leaves it."""
+        """End one run by cancelling its handler; a lease still in the buffer is removed."""
         running = self._running.get(lease_id)
         if running is not None:
-            # Once: each beat repeats a cancel, and the handler may be cleaning up.
+            # Only once: each beat repeats a cancellation, and the handler may be cleaning up.
             if lease_id not in self._runner.stopping:
                 self._runner.stopping[lease_id] = why
                 running[0].cancel()
@@ -122,11 +120,11 @@ class Slots:
                 self._buffer.remove(lease)
                 if why == "cancel":
                     self._closer.group.cancelled.append((lease, ""))
-                    self._closer.poke()
+                    self._closer.wake()
                 return
 
     def hurry(self) -> None:
-        """Cancel what runs; the tasks go back uncharged."""
+        """Cancel running handlers; their tasks go back without using up an attempt."""
         for lease_id in list(self._running):
             self.stop_one(lease_id, "shutdown")
 
@@ -137,12 +135,12 @@ class Slots:
         ]
 
     async def stop(self, grace: float) -> None:
-        """Hand the prefetch back, let handlers finish within the grace, then cancel and hand those back."""
+        """Return prefetched leases, let handlers finish within the grace, then cancel and return the rest."""
         self._ended = True
         if self._buffer:
             self._closer.group.released.extend(self._buffer)
             self._buffer.clear()
-            self._closer.poke()
+            self._closer.wake()
         self._wake(len(self._resting))
         if not self._tasks:
             return
@@ -151,7 +149,7 @@ class Slots:
             self.hurry()
             _, pending = await asyncio.wait(pending, timeout=2.0)
         for task in pending:
-            # A handler that swallows its cancellation: its lease goes back when the worker deregisters.
+            # A handler that ignores its cancellation: its lease goes back when the worker deregisters.
             log.warning("handler_would_not_stop", queue=self.queue)
             task.cancel()
         self.report()
@@ -184,14 +182,14 @@ class Slots:
             registration = self._registration
             assert registration is not None
             if monotonic() > registration.valid_until:
-                # Frozen or cut off for so long that others may have taken these over: start none of them, and
-                # hand back those that nobody took.
+                # Frozen or disconnected for so long that others may have taken these: start none of them, and
+                # return those that no one took.
                 log.throttled("prefetch_dropped", queue=self.queue, count=len(buffer) + 1)
                 self._closer.group.released.extend((lease, *buffer))
-                self._closer.poke()
+                self._closer.wake()
                 buffer.clear()
                 continue
-            lease_id = lease[0]
+            lease_id = lease.lease_id
             running[lease_id] = (task, lease)
             self.started += 1
             try:

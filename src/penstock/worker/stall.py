@@ -1,4 +1,4 @@
-"""What a worker does when its event loop stops answering: log where, give back the rest, end the process."""
+"""What a worker does when its event loop is blocked: log where, return the other leases, end the process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import threading
 from dataclasses import dataclass, field
 
-from penstock.db.steady import SteadyConnection
+from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import Lease, LeaseId, WorkerId
 from penstock.observe import get_logger
 from penstock.queue.native import NativeBroker
@@ -23,16 +23,16 @@ RELEASE_SECONDS = 3.0
 
 @dataclass(slots=True)
 class Stall:
-    """`lease` is the one whose handler blocks the loop, if known; `innocent` are given back uncharged."""
+    """`lease` is the one whose handler blocks the loop, if known; `innocent` are returned uncharged."""
 
     worker_id: WorkerId
     watch: LoopWatch
     lease: Lease | None = None
     innocent: set[LeaseId] = field(default_factory=set)
 
-    async def report(self, line: SteadyConnection) -> None:
-        """One log event with all stacks; then hand back what did not cause it."""
-        # The blocked thread may hold the log's lock, waiting for a full pipe: do not wait for it for ever.
+    async def report(self, line: ReconnectingConnection) -> None:
+        """Log one event with all stacks, then return the leases that did not cause it."""
+        # The blocked thread may hold the log's lock, waiting for a full pipe: do not wait forever.
         writing = threading.Thread(target=self._log, name="penstock-stall-log", daemon=True)
         writing.start()
         await asyncio.to_thread(writing.join, LOG_SECONDS)
@@ -59,5 +59,5 @@ class Stall:
 
 
 def end_stalled_process() -> None:
-    """End at once: what would be cleaned up is on the loop that does not answer."""
+    """Exit immediately: any cleanup would need the blocked loop."""
     os._exit(EXIT_CODE)

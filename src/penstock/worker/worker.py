@@ -1,18 +1,19 @@
-"""The worker: wires its services for a set of queues, and starts, re-registers and stops them in order."""
+"""The worker: connects its services for a set of queues, and starts, re-registers and stops them in order."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
+from typing import Protocol
 
 from penstock.db import Pool
 from penstock.db.connect import create_pool
 from penstock.db.listener import Listener, ListenerState
-from penstock.db.steady import SteadyConnection
+from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import LeaseId
 from penstock.observe import Metrics, get_logger
 from penstock.queue.duty_calls import DutyCalls
@@ -23,7 +24,7 @@ from penstock.settings import Settings
 from penstock.worker import native_stall
 from penstock.worker.claimer import Claimer, ClaimOptions
 from penstock.worker.closer import Closer
-from penstock.worker.duties import Accountant, fire_schedules, maintain, read_gauges, rescue
+from penstock.worker.duties import LeaseReconciler, fire_schedules, maintain, read_gauges, rescue
 from penstock.worker.duty import Duty
 from penstock.worker.heartbeat import Heartbeat
 from penstock.worker.loop_watch import LoopWatch
@@ -40,23 +41,32 @@ SHORTEST_SILENCE = 5.0
 MAINTENANCE_SECONDS = 60.0
 
 
+class Service(Protocol):
+    """Something that runs from `start` to `stop` and handles its own errors."""
+
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
-    """Which queues, with how many slots each, under which name, and whose process it is.
+    """Queues with their number of slots, the worker's name, and whether it owns the process.
 
-    `owns_process`: when the loop is stalled end the whole process, as `penstock worker` does. Otherwise the
-    worker drops its leases and registers again once the loop answers.
+    `owns_process`: if the loop is blocked, end the whole process, as `penstock worker` does. Otherwise the
+    worker drops its leases and registers again once the loop responds.
     """
 
     queues: Mapping[str, int]
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
     owns_process: bool = False
     reserve: Mapping[str, int] = field(default_factory=dict)
-    """How many tasks of a queue may run beyond its slots, each of a tenant that has none running here."""
+    """How many tasks of a queue may run beyond its slots, each of a tenant without a running task here."""
+    services: Sequence[Service] = ()
+    """What else runs as long as the worker does."""
 
 
 class Worker:
-    """One process's share of the work: `start`, then `stop`; it survives the loss of the database."""
+    """Claims and runs tasks between `start` and `stop`; survives losing the database."""
 
     def __init__(
         self,
@@ -91,9 +101,9 @@ class Worker:
         self._pool: Pool | None = None
         self._pool_lock = asyncio.Lock()
 
-    def _line(self, use: str, statement_timeout: float | None = None) -> SteadyConnection:
-        """Silent for a lease, a line counts as dead: half open, it would be so for hours."""
-        return SteadyConnection(
+    def _line(self, use: str, statement_timeout: float | None = None) -> ReconnectingConnection:
+        """A connection silent for a lease counts as dead: a half-open one could stay silent for hours."""
+        return ReconnectingConnection(
             self._url,
             application_name=f"penstock {use}",
             statement_timeout=statement_timeout or max(self._settings.lease_seconds, SHORTEST_SILENCE),
@@ -106,11 +116,11 @@ class Worker:
         return self._closer.total
 
     def known_leases(self) -> set[LeaseId]:
-        """Every lease some slot holds or the closer is about to close."""
+        """Every lease that a slot holds or the closer is about to close."""
         return self._closer.pending().union(*(slots.known() for slots in self._slots.values()))
 
     async def start(self) -> None:
-        """Declare what we know, register, and begin with a scan of every queue."""
+        """Declare task types, register, and start by scanning every queue."""
         settings = self._settings
         self._home = asyncio.get_running_loop()
         if self._options.owns_process:
@@ -123,7 +133,7 @@ class Worker:
             settings.notify, settings.poll_interval, settings.poll_jitter, settings.prefetch_seconds
         )
         reserve = self._options.reserve
-        # A limit that nobody set here must not undo one that was set in the database.
+        # A limit that is not set here must not override one set in the database.
         stated = "payload_limit_bytes" in settings.model_fields_set
         payload_limit = settings.payload_limit_bytes if stated else None
         for queue, concurrency in self._options.queues.items():
@@ -141,11 +151,11 @@ class Worker:
             await slots.start()
         for claimer in self._claimers.values():
             await claimer.start()
-        # Cancels come by NOTIFY too, so the listener runs even while wake-ups are switched off.
+        # Cancellations come by NOTIFY too, so the listener runs even if wake-ups are switched off.
         channels = [READY, CANCEL] if settings.notify else [CANCEL]
         self._listener = Listener(self._listen_url, channels, self._notified, self._listening)
         await self._listener.start()
-        accountant = Accountant(self._calls, self._broker, self)
+        accountant = LeaseReconciler(self._calls, self._broker, self)
         self._duties = [
             Duty("rescue", max(settings.lease_seconds / 3, 0.2), self._rescue),
             Duty("schedules", 1.0, lambda: fire_schedules(self._calls)),
@@ -154,11 +164,11 @@ class Worker:
             Duty("accounting", 5.0, accountant.run_once),
             Duty("durations", 1.0, self._report),
         ]
-        for duty in self._duties:
+        for duty in (*self._duties, *self._options.services):
             await duty.start()
 
     async def stop(self, grace: float | None = None) -> None:
-        """Stop claiming, finish or hand back within the grace without charging an attempt, deregister."""
+        """Stop claiming, finish or return tasks within the grace without using up attempts, deregister."""
         self._stopping = True
         grace = self._settings.grace_seconds if grace is None else grace
         if self._reregistering is not None:
@@ -166,7 +176,7 @@ class Worker:
             await asyncio.wait([self._reregistering])
         for claimer in self._claimers.values():
             await claimer.stop()
-        for duty in self._duties:
+        for duty in (*self._options.services, *self._duties):
             await duty.stop()
         await asyncio.gather(*(slots.stop(grace) for slots in self._slots.values()))
         await self._closer.flush(timeout=max(5.0, grace))
@@ -181,8 +191,8 @@ class Worker:
             try:
                 handed_back = await asyncio.wait_for(self._calls.stop(self.registration.worker_id), 5.0)
                 log.info("worker_stopped", worker_id=self.registration.worker_id, handed_back=handed_back)
-            except Exception as error:  # noqa: BLE001  # whatever it is, we stop
-                # Its leases are rescued once it has been silent for a lease.
+            except Exception as error:  # noqa: BLE001  # we are stopping anyway
+                # Its leases are rescued after it has been silent for a lease.
                 log.warning("deregistering_failed", worker_id=self.registration.worker_id, error=error)
         for line in (self._claims, self._closes, self._errands):
             await line.close()
@@ -190,12 +200,12 @@ class Worker:
             await self._pool.close()
 
     def hurry(self) -> None:
-        """Cut the grace period short: cancel what still runs and hand it back."""
+        """Cut the grace period short: cancel running handlers and return their tasks."""
         for slots in self._slots.values():
             slots.hurry()
 
     async def wait_empty(self) -> None:
-        """Until a look that began while nothing ran or waited to be closed has found every queue empty."""
+        """Wait until a scan that began while nothing was running or closing finds every queue empty."""
         while True:
             await self._closer.flush(timeout=60.0)
             if self.known_leases():
@@ -203,7 +213,7 @@ class Worker:
                 continue
             started = self._started()
             found_nothing = await asyncio.gather(*(claimer.look() for claimer in self._claimers.values()))
-            # A claim under way when we began may have brought a task that ran and enqueued another meanwhile.
+            # A claim in progress when we began may have returned a task that ran and enqueued another.
             if all(found_nothing) and not self.known_leases() and started == self._started():
                 return
 
@@ -211,7 +221,7 @@ class Worker:
         return sum(slots.started for slots in self._slots.values())
 
     async def pool(self) -> Pool:
-        """Connections for handlers' own transactions, opened when the first asks."""
+        """Connections for handlers' own transactions, opened at the first use."""
         if self._pool is None:
             async with self._pool_lock:
                 if self._pool is None:
@@ -255,11 +265,11 @@ class Worker:
             for slots in self._slots.values():
                 slots.stop_one(lease_id, "cancel")
 
-    async def _stalled(self, watch: LoopWatch, line: SteadyConnection) -> None:
-        """In the heartbeat's thread: say where the loop is stuck, and give back what did not cause it."""
+    async def _stalled(self, watch: LoopWatch, line: ReconnectingConnection) -> None:
+        """In the heartbeat's thread: log where the loop is stuck, and return what did not cause it."""
         assert self.registration is not None
         stall = Stall(self.registration.worker_id, watch)
-        # The loop's own task is the culprit if it is a slot; a task that a handler started tells nothing.
+        # The loop's current task is the culprit if it is a slot; a task started by a handler tells nothing.
         culprit = asyncio.current_task(self._home)
         stall.lease = next(
             (lease for slots in self._slots.values() if (lease := slots.run_by(culprit)) is not None), None
@@ -267,14 +277,14 @@ class Worker:
         if stall.lease is not None and self._options.owns_process:
             stall.innocent = self.known_leases() - {stall.lease.lease_id}
         else:
-            # The process lives on, with handlers in threads: only what never began is safe to give back.
+            # The process goes on, with handlers in threads: only leases that never started can be returned.
             stall.innocent = set().union(*(slots.not_started() for slots in self._slots.values()))
         await stall.report(line)
         if self._options.owns_process:
             end_stalled_process()
 
     def _given_up(self) -> None:
-        """We were silent for longer than a lease: drop what we hold and start anew under a new id."""
+        """We were silent for longer than a lease: drop what we hold and register again under a new id."""
         if self._stopping or (self._reregistering is not None and not self._reregistering.done()):
             return
         log.warning("worker_given_up", worker_id=self.registration.worker_id if self.registration else None)
@@ -285,13 +295,13 @@ class Worker:
     async def _reregister(self) -> None:
         if self._heartbeat is not None:
             await self._heartbeat.stop()
-        # What the old registration asked is of no use any more, and may wait on a line that is half open.
+        # Queries of the old registration are obsolete and may hang on a half-open connection.
         await asyncio.gather(*(line.close() for line in (self._claims, self._closes, self._errands)))
         while True:
             try:
                 await self._register()
                 return
-            except Exception as error:  # noqa: BLE001  # tried until it works or we stop
+            except Exception as error:  # noqa: BLE001  # retried until it works or we stop
                 log.throttled("registering_failed", error=error)
                 await asyncio.sleep(0.5)
 
@@ -333,7 +343,7 @@ class Worker:
         await rescue(self._calls, self.metrics, self._wake_all)
 
     async def _maintain(self) -> None:
-        # On a line of its own: it may take long, and a rescue must not wait behind it.
+        # On its own connection: it may take long, and a rescue must not wait behind it.
         line = self._line("maintenance", MAINTENANCE_SECONDS)
         try:
             await maintain(

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from penstock.model import Chunk
-from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.reasons import Reason, rejected
 from penstock.sandbox import OutputTooLarge
 
 MOST_BATCH_BYTES = 16 << 20
@@ -29,14 +29,14 @@ def write_batch(descriptor: int, batch: list[Chunk]) -> None:
 
 
 def read_batches(path: Path) -> Iterator[list[Chunk]]:
-    """One batch after the other; DocumentRejected when what was written are no chunks."""
+    """Batch by batch; DocumentRejected if the file does not contain valid chunks."""
     with path.open("rb") as file:
         while head := file.read(_LENGTH.size):
             (length,) = _LENGTH.unpack(head.ljust(_LENGTH.size, b"\xff"))
             try:
                 yield _chunks().validate_json(file.read(min(length, MOST_BATCH_BYTES)))
             except ValueError as error:
-                raise rejected(Reason.CRASH, "chunking ended with something that is not chunks") from error
+                raise rejected(Reason.CRASH, "chunking produced an invalid result") from error
 
 
 @cache

@@ -6,31 +6,32 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from penstock.embed.tokens import TokenCounter, counter
 from penstock.model.document import Block, Chunk, Parsed
+from penstock.model.pipeline_options import Strategy
 from penstock.pipeline.chunk.packing import pack, pack_greedily
-from penstock.pipeline.chunk.plan import ChunkPlan, Strategy
-from penstock.pipeline.chunk.text import HeldText, Text
-from penstock.pipeline.chunk.tokens import TokenCounter, counter
+from penstock.pipeline.chunk.plan import ChunkPlan
 from penstock.pipeline.chunk.units import HEADING, PARAGRAPH, SENTENCE, Unit, take_apart
+from penstock.pipeline.text import HeldText, Text
 
 Units: TypeAlias = tuple[Unit, ...]
 
 _STRONGEST: dict[Strategy, int] = {"structure": HEADING + 5, "paragraph": PARAGRAPH, "sentence": SENTENCE}
-_SLACK = 3  # a word costs a token more or less after a line break than after a space
+_SLACK = 3  # a word may take one token more or less after a line break than after a space
 
 
 def chunk(parsed: Parsed, plan: ChunkPlan) -> tuple[Chunk, ...]:
-    """Chunks in order: together they cover the text, none is more than `plan.max_tokens` to the embedder."""
+    """Chunks in order; together they cover the text, each with at most `plan.max_tokens`."""
     return tuple(chunks_of(HeldText(parsed.text), parsed.blocks, plan))
 
 
 def chunks_of(text: Text, blocks: Iterable[Block], plan: ChunkPlan) -> Iterator[Chunk]:
-    """The same one by one, from a text and blocks of which only what is near is held."""
+    """Like `chunk`, but streaming: only a window of the text and blocks is in memory."""
     counts = counter(plan.tokenizer)
     room = plan.max_tokens - plan.overlap - _SLACK
     longest = max(5, room // 3)
     paths = _Paths(counts, plan.max_tokens // 3)
-    units = take_apart(text, blocks, counts, longest, by_word=plan.strategy == "fixed")
+    units = take_apart(text, blocks, counts, longest, plan.max_tokens, by_word=plan.strategy == "fixed")
     limited = ((unit, max(longest, room - paths.cost(unit.path))) for unit in units)
     if plan.strategy == "fixed":
         ranges = pack_greedily(limited)
@@ -40,7 +41,7 @@ def chunks_of(text: Text, blocks: Iterable[Block], plan: ChunkPlan) -> Iterator[
 
 
 class _Paths:
-    """Heading paths that leave the text at least two thirds of a chunk."""
+    """Shortens heading paths so that the text gets at least two thirds of a chunk."""
 
     def __init__(self, counts: TokenCounter, most: int) -> None:
         self._counts = counts
@@ -57,7 +58,7 @@ class _Paths:
         if path not in self._known:
             short = path
             while (cost := self._tokens(short)) > self._most:
-                # the innermost heading says most, so the outermost goes first
+                # the innermost heading is the most specific, so drop the outermost first
                 short = short[1:] if len(short) > 1 else self._cut(short[0])
             self._known[path] = short, cost
         return self._known[path]
@@ -87,7 +88,7 @@ class _Assembly:
             before = units
 
     def _fitting(self, before: Units, units: Units) -> Iterator[Chunk]:
-        """The units as one chunk; without overlap or headings, or as two, should it be over the limit."""
+        """The units as one chunk; if it is over the limit, without overlap or headings, or as two."""
         path = self.paths.short(units[0].path)
         variants = ((self._overlap(before, units), path), (0, path), (0, ()))
         for repeated, heading_path in dict.fromkeys(variants):
@@ -118,13 +119,13 @@ class _Assembly:
         )
 
     def _overlap(self, earlier: Units, units: Units) -> int:
-        """How many units before them a chunk repeats: whole sentences of the same section."""
+        """How many preceding units a chunk repeats: whole sentences of the same section."""
         begin, repeated, here = len(earlier), 0, units[0]
         while begin:
             before = earlier[begin - 1]
             if here.strength >= HEADING or before.strength >= HEADING or before.section is not here.section:
                 break
-            if before.header is not None or here.header is not None:  # the header row says what rows mean
+            if before.header is not None or here.header is not None:  # the header row explains the rows
                 break
             repeated += before.after
             if repeated > self.plan.overlap:

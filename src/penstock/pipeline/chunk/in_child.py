@@ -1,16 +1,16 @@
-"""The function that chunks in the sandbox: reads a parsed document by a window, writes chunks in batches."""
+"""The function that chunks in the sandbox: reads a parsed document, writes chunks in batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from penstock.embed.tokens import counter
 from penstock.model import Chunk
 from penstock.pipeline.chunk.chunk_file import write_batch
 from penstock.pipeline.chunk.chunker import chunks_of
 from penstock.pipeline.chunk.plan import ChunkPlan
-from penstock.pipeline.chunk.text import TextFile
-from penstock.pipeline.chunk.tokens import counter
-from penstock.pipeline.parse.spool import blocks_of
+from penstock.pipeline.parsed_files import blocks_of
+from penstock.pipeline.text import TextFile
 from penstock.sandbox import GivenFile
 
 BATCH = 500
@@ -20,7 +20,7 @@ _BATCH_CHARACTERS = 1_000_000
 def chunk_document(
     text: GivenFile, blocks: GivenFile, chunks: GivenFile, characters: int, plan: ChunkPlan
 ) -> int:
-    """Cut the document and write its chunks to a file; how many they are."""
+    """Cut the document and write its chunks to a file; returns their number."""
     made = 0
     found = chunks_of(TextFile(text.descriptor, characters), blocks_of(blocks.descriptor), plan)
     for batch in _batches(found):
@@ -30,7 +30,7 @@ def chunk_document(
 
 
 def load_tokenizer(plan: ChunkPlan) -> None:
-    """Read the plan's tokeniser, which takes longer than to chunk a page."""
+    """Load the plan's tokeniser, which takes longer than chunking a page."""
     counter(plan.tokenizer)
 
 

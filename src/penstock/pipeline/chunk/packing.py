@@ -1,11 +1,11 @@
-"""Decides where chunks begin, by what the text says nearby and never by how much came before.
+"""Decides where chunks begin, by the nearby text only, never by how much came before.
 
 A boundary is an anchor when no stronger one lies within half a chunk on either side. Strength is structure
 first (headings, paragraphs, sentences), then a digest of the words that follow. So an insertion moves anchors
 only around itself, and everything beyond the next anchor is cut as it was.
 
-Units come one after the other; held are those since the last anchor. Where none comes for `_STRETCH` chunks
-(the same line a million times), what is held is cut as it would have been, without waiting for the next one.
+Units are streamed; those since the last anchor are held in memory. If none comes for `_STRETCH` chunks (the
+same line a million times), the held units are cut without waiting for the next anchor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STRETCH = 200
 def pack(
     units: Iterable[tuple[Unit, int]], radius: int, room: int, strongest: int
 ) -> Iterator[tuple[Unit, ...]]:
-    """Ranges of units, each within the least of their limits; `strongest` caps what structure counts."""
+    """Ranges of units, each within the smallest of their limits; `strongest` caps structure."""
     packing = _Packing(radius, room * _STRETCH, strongest)
     for unit, limit in units:
         yield from packing.add(unit, limit)
@@ -31,7 +31,7 @@ def pack(
 
 
 def pack_greedily(units: Iterable[tuple[Unit, int]]) -> Iterator[tuple[Unit, ...]]:
-    """Ranges as full as they get, one after the other: what comes later depends on all that came before."""
+    """Fill ranges greedily: each range depends on everything before it."""
     held: list[Unit] = []
     taken = most = 0
     for unit, limit in units:
@@ -64,13 +64,13 @@ class _Packing:
     window: deque[_Placed] = field(default_factory=deque)
     """Units within the radius behind, greatest key first."""
     candidate: _Placed | None = None
-    """A boundary stronger than all before it within the radius; what comes after decides."""
+    """A boundary stronger than all before it within the radius; the following units decide."""
     certain: list[_Placed] = field(default_factory=list)
     """Anchors behind the candidate."""
     position: int = 0
     count: int = 0
     limit: int = 0
-    """The least limit of the units since the last anchor."""
+    """The smallest limit of the units since the last anchor."""
     limits: deque[int] = field(default_factory=deque)
 
     def add(self, unit: Unit, limit: int) -> Iterator[tuple[Unit, ...]]:
@@ -94,7 +94,7 @@ class _Packing:
             yield from self._split(len(self.held), self.position)
 
     def _decide(self, placed: _Placed) -> Iterator[tuple[Unit, ...]]:
-        """What the new unit tells about the candidate, and whether it is an anchor or the next candidate."""
+        """Decide about the candidate, and whether the new unit is an anchor or the next candidate."""
         if self.candidate is not None:
             far = placed.position - self.candidate.position >= self.radius
             if far or placed.key > self.candidate.key:
@@ -107,7 +107,7 @@ class _Packing:
         while self.window and placed.position - self.window[0].position >= self.radius:
             self.window.popleft()
         before = self.window[0].key if self.window else -1
-        if placed.unit.after - placed.unit.alone > self.radius:  # so much white space would fill a chunk
+        if placed.unit.after - placed.unit.alone > self.radius:  # this much white space would fill a chunk
             if self.candidate is None:
                 yield from self._anchor(placed)
             else:
@@ -123,7 +123,7 @@ class _Packing:
         self.window.append(placed)
 
     def _anchor(self, anchor: _Placed) -> Iterator[tuple[Unit, ...]]:
-        """Put out everything before it."""
+        """Emit everything before it."""
         yield from self._split(anchor.number - self.held[0].number if self.held else 0, anchor.position)
         self.limit = 0
 
@@ -158,7 +158,7 @@ class _Packing:
             yield self._put_out(_best_cut(near, limit // 2, limit, total))
 
     def _tokens(self, position: int) -> int:
-        """Of what is held up to a position."""
+        """The tokens of the held units up to a position."""
         first = self.held[0]
         return first.unit.alone + position - first.position - first.unit.after
 

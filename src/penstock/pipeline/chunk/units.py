@@ -1,7 +1,7 @@
-"""Takes a document apart into the units chunks are packed of: sentences, items, rows, lines.
+"""Splits a document into the units that chunks consist of: sentences, items, rows, lines.
 
-Units come one after the other, and only a window of the text is looked at: neither a long document nor a long
-block in it has to fit into memory.
+Units are streamed and only a window of the text is read: neither a long document nor a long block has to fit
+into memory.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
+from penstock.embed.tokens import LONGEST_WORD, SLICE, TokenCounter
 from penstock.model.document import Block
-from penstock.pipeline.chunk.text import Text
-from penstock.pipeline.chunk.tokens import LONGEST_WORD, SLICE, TokenCounter
 from penstock.pipeline.chunk.windows import cuts, first_visible, last_visible, words
+from penstock.pipeline.text import Text
 
-# How much a place invites a cut. A heading of level 1 is HEADING + 5, of level 6 or deeper HEADING.
+# How good a place is for a cut. A heading of level 1 is HEADING + 5, of level 6 or deeper HEADING.
 WORD, ROW, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4
 
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+(?=[^\sa-z])|[。！？][」』”’）]*\s*|\n[ \t]*\n\s*")  # noqa: RUF001
 _LINE_END = re.compile(r"\n\s*")
 _SLICE = 32
 _LONG = 65_536
-"""A piece of more characters is not read as a whole before it is known to be too long for a unit."""
+"""A longer piece is read whole only if it can fit into a unit."""
 _LEARNED = 262_144
 
 
@@ -36,7 +36,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Text that stays whole: its tokens first in a chunk and after another, how strong a cut before it is."""
+    """Text that is not split: its tokens at a chunk's start and after another unit, its cut's strength."""
 
     start: int
     end: int
@@ -51,17 +51,23 @@ class Unit:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The headings over it, with the header row when it lies inside a table."""
+        """The headings above it, with the header row if it is inside a table."""
         return (*self.section.path, self.header) if self.header else self.section.path
 
 
 def take_apart(
-    text: Text, blocks: Iterable[Block], counter: TokenCounter, longest: int, *, by_word: bool = False
+    text: Text,
+    blocks: Iterable[Block],
+    counter: TokenCounter,
+    longest: int,
+    most: int,
+    *,
+    by_word: bool = False,
 ) -> Iterator[Unit]:
-    """Units of at most `longest` tokens, in order, covering all that is not white space."""
+    """Units of about `longest` tokens and never more than `most`, covering all that is not white space."""
     section = Section()
     above: list[tuple[int, str]] = []
-    cut = _Cutter(text, counter, longest, by_word)
+    cut = _Cutter(text, counter, longest, most, by_word)
     row: list[Unit] = []
     previous_is_heading = False
     for block in _gapless(text, blocks):
@@ -83,12 +89,12 @@ def take_apart(
 
 
 def heading_text(text: str) -> str:
-    """A heading as one line, without the marks of its markup."""
+    """A heading as one line, without its markup."""
     return " ".join(text.strip().strip("#=").split())
 
 
 def _gapless(text: Text, blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks, and a paragraph for any text a parser left outside of them."""
+    """The blocks, with a paragraph for any text outside of them."""
     at = 0
     for block in blocks:
         yield from _left_over(text, at, block.start)
@@ -107,6 +113,7 @@ class _Cutter:
     text: Text
     counter: TokenCounter
     longest: int
+    most: int
     by_word: bool
     last_end: int = 0
     learned: int = 0
@@ -122,7 +129,7 @@ class _Cutter:
             strength = 0
 
     def _learn(self, end: int) -> None:
-        """Measure the words ahead in one go, which is faster than sentence by sentence."""
+        """Count the tokens ahead at once, which is faster than sentence by sentence."""
         while self.learned < min(end, self.last_end + _LEARNED):
             self.counter.learn(self.text.slice(self.learned, self.learned + _LEARNED))
             self.learned += _LEARNED
@@ -145,16 +152,22 @@ class _Cutter:
     def _fitting(
         self, start: int, end: int, strength: int, section: Section, page: int | None, header: str | None
     ) -> Iterator[Unit]:
-        """The piece as a unit, or as several when it is too long for one."""
+        """The piece as one unit, or several if it is too long."""
         if not self.by_word and not self._surely_too_long(start, end):
             unit = self._unit(start, end, strength, section, page, header)
             if unit.alone <= self.longest:
                 self.last_end = end
                 yield unit
                 return
-        for part_start, part_end in self._groups(start, end):
-            yield self._unit(part_start, part_end, strength, section, page, header)
-            self.last_end = part_end
+        for part_start, part_end in self._groups(start, end, by_word=self.by_word):
+            unit = self._unit(part_start, part_end, strength, section, page, header)
+            if unit.alone <= self.most:
+                self.last_end = part_end
+                yield unit
+            else:  # by the white space between its words, tabs for example
+                for word_start, word_end in self._groups(part_start, part_end, by_word=True):
+                    yield self._unit(word_start, word_end, strength, section, page, header)
+                    self.last_end, strength = word_end, WORD
             strength = WORD
 
     def _surely_too_long(self, start: int, end: int) -> bool:
@@ -176,8 +189,8 @@ class _Cutter:
         digest = crc32(piece.encode("utf-8", "surrogatepass"))
         return Unit(start, end, strength, alone, after, digest, section, page, header)
 
-    def _groups(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Runs of words, ended where a word's digest says so: at the same words after an insertion."""
+    def _groups(self, start: int, end: int, *, by_word: bool) -> Iterator[tuple[int, int]]:
+        """Runs of words, split where a word's digest says so: at the same words even after an insertion."""
         first, cost = start, 0
         last = start
         for word_start, word_end, word in words(self.text, start, end):
@@ -194,14 +207,14 @@ class _Cutter:
             if not cost:
                 first = word_start
             cost, last = cost + taken, word_end
-            if self.by_word or self._ends_a_group(word_start, word_end, word):
+            if by_word or self._ends_a_group(word_start, word_end, word):
                 yield first, last
                 cost = 0
         if cost:
             yield first, last
 
     def _cost(self, start: int, end: int, word: str | None) -> int:
-        """The tokens of a word; of an endless one only as many as make it too long."""
+        """The tokens of a word; for a very long one only as many as make it too long."""
         if word is not None and len(word) <= LONGEST_WORD:
             return self.counter.count_word(word)
         taken = 0

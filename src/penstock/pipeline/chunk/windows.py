@@ -1,11 +1,11 @@
-"""Looks through a text window by window, with the answers the whole text would give."""
+"""Scans a text window by window, with the same results as on the whole text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from penstock.pipeline.chunk.text import Text
+from penstock.pipeline.text import Text
 
 _WINDOW = 65_536
 _NEAR = 256
@@ -13,9 +13,9 @@ _WORD = re.compile(r"\S+")
 
 
 def cuts(text: Text, pattern: re.Pattern[str], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where each match of a pattern ends, and how many line ends are in it.
+    """The end of each match of a pattern, and the number of line ends in it.
 
-    The pattern matches no letter or digit, so a window that ends with one cuts no match in two.
+    The pattern matches no letter or digit, so a window that ends with one does not split a match.
     """
     size = _WINDOW
     while start < end:
@@ -34,7 +34,7 @@ def cuts(text: Text, pattern: re.Pattern[str], start: int, end: int) -> Iterator
 
 
 def words(text: Text, start: int, end: int) -> Iterator[tuple[int, int, str | None]]:
-    """Start, end and letters of each word; without the letters where a word fills more than a window."""
+    """Start, end and letters of each word; without the letters if a word is longer than a window."""
     while start < end:
         window = text.slice(start, min(start + _WINDOW, end))
         length = len(window)

@@ -1,4 +1,4 @@
-"""Text as the index can keep it: no NULs or other controls, one kind of line end, no broken characters."""
+"""Cleans text for the index: no NULs or other controls, one kind of line end, no broken characters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _cleaned(text: str) -> str:
 
 
 def cleaned_pieces(pieces: Iterable[str]) -> Iterator[str]:
-    """A text that comes in pieces; what comes out, joined, is what `cleaned` makes of it as a whole."""
+    """`cleaned` for a text in pieces; the joined result is the same."""
     held: list[str] = []
     first = True
     for piece in pieces:
@@ -53,7 +53,7 @@ def cleaned_pieces(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _last_cut(piece: str) -> int:
-    """The last place between two characters that are kept as they are: there a text may be cut."""
+    """The last position between two characters that cleaning does not change: a safe place to cut."""
     at = len(piece) - 1
     while at > 0:
         if not _stays(piece[at]):
@@ -70,13 +70,13 @@ def _stays(character: str) -> bool:
 
 
 def cleaned_line(value: str | None, limit: int = 500) -> str | None:
-    """A value of metadata: one line, cut, and None for what programs write when they know nothing."""
+    """A metadata value: one line, truncated; None for placeholders that programs write."""
     line = " ".join(cleaned(_MADE_BY.sub("", value or "")).split())[:limit]
     return None if _NO_TITLE.fullmatch(line) else line
 
 
 def moment(value: str | None) -> datetime | None:
-    """A date as ISO, as mail writes it, or as PDF writes it; without a zone it is taken as UTC."""
+    """A date in ISO, mail or PDF format; without a zone, UTC is assumed."""
     for read in (datetime.fromisoformat, parsedate_to_datetime, _pdf_moment):
         try:
             found = read((value or "").strip())
@@ -88,5 +88,5 @@ def moment(value: str | None) -> datetime | None:
 
 def _pdf_moment(value: str) -> datetime:
     digits = value.removeprefix("D:")[:14].partition("+")[0].partition("Z")[0].partition("-")[0]
-    # A PDF may leave out everything behind the year.
+    # A PDF may omit everything after the year.
     return datetime.strptime(digits + "00000101000000"[len(digits) :], "%Y%m%d%H%M%S").replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Finds tables without lines by where the words of a page stand, and writes them into its text as tables."""
+"""Detects borderless tables by the positions of words on a page, and writes them into its text as tables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from penstock.pipeline.parse.table import markdown_table
 _FEWEST_ROWS = 3
 _LONGEST_CELL = 80
 _USUAL_CELL = 28
-"""Cells longer than this on average are columns of prose."""
+"""Longer cells on average mean columns of prose, not a table."""
 _FARTHEST_ROW = 4.0
-"""Heights of a line; a row farther below belongs to something else."""
+"""In line heights; a row farther below is not part of the table."""
 
 
-class Words(NamedTuple):
-    """Words that stand together on one line, in points from the page's lower left."""
+class PlacedWords(NamedTuple):
+    """Adjacent words on one line, in points from the page's lower left."""
 
     left: float
     bottom: float
@@ -30,8 +30,8 @@ class Words(NamedTuple):
         return self.top - self.bottom
 
 
-def with_tables(markdown: str, words: Sequence[Words]) -> str:
-    """The page's text with those tables as tables that stand in it as a run of words."""
+def with_tables(markdown: str, words: Sequence[PlacedWords]) -> str:
+    """The page's text with runs of words replaced by the tables they form."""
     for rows in tables(words):
         run = r"[\s*#_]+".join(re.escape(word) for row in rows for cell in row for word in cell.split())
         markdown = re.sub(
@@ -43,9 +43,9 @@ def with_tables(markdown: str, words: Sequence[Words]) -> str:
     return markdown
 
 
-def tables(words: Sequence[Words]) -> Iterator[list[list[str]]]:
-    """Runs of lines whose words stand below each other in at least two columns."""
-    run: list[list[Words]] = []
+def tables(words: Sequence[PlacedWords]) -> Iterator[list[list[str]]]:
+    """Runs of lines whose words are aligned in at least two columns."""
+    run: list[list[PlacedWords]] = []
     columns: list[tuple[float, float]] = []
     for line in _lines(words):
         wider = _fitted(columns, line) if run and _follows(run[-1], line) else None
@@ -59,9 +59,9 @@ def tables(words: Sequence[Words]) -> Iterator[list[list[str]]]:
     yield from _table(run, columns)
 
 
-def _lines(words: Sequence[Words]) -> list[list[Words]]:
-    """Words by line, from the top, each line from the left, with what nearly touches joined."""
-    lines: list[list[Words]] = []
+def _lines(words: Sequence[PlacedWords]) -> list[list[PlacedWords]]:
+    """Words by line, from the top, each line from the left, with nearly touching words joined."""
+    lines: list[list[PlacedWords]] = []
     for one in sorted(words, key=lambda each: -each.top):
         middle = (one.top + one.bottom) / 2
         if lines and lines[-1][0].bottom < middle < lines[-1][0].top:
@@ -71,7 +71,7 @@ def _lines(words: Sequence[Words]) -> list[list[Words]]:
     return [_joined(sorted(line)) for line in lines]
 
 
-def _joined(line: list[Words]) -> list[Words]:
+def _joined(line: list[PlacedWords]) -> list[PlacedWords]:
     joined = line[:1]
     for one in line[1:]:
         last = joined[-1]
@@ -79,7 +79,7 @@ def _joined(line: list[Words]) -> list[Words]:
             joined.append(one)
         else:
             space = " " if one.left - last.right > 0.15 * one.height else ""
-            joined[-1] = Words(
+            joined[-1] = PlacedWords(
                 last.left,
                 min(last.bottom, one.bottom),
                 max(last.right, one.right),
@@ -89,12 +89,12 @@ def _joined(line: list[Words]) -> list[Words]:
     return joined
 
 
-def _follows(above: list[Words], line: list[Words]) -> bool:
+def _follows(above: list[PlacedWords], line: list[PlacedWords]) -> bool:
     return above[0].bottom - line[0].top < _FARTHEST_ROW * max(above[0].height, line[0].height)
 
 
-def _fitted(columns: list[tuple[float, float]], line: list[Words]) -> list[tuple[float, float]] | None:
-    """The columns, widened by this line; None when a word stands across two or two stand in one."""
+def _fitted(columns: list[tuple[float, float]], line: list[PlacedWords]) -> list[tuple[float, float]] | None:
+    """The columns widened by this line; None if a word spans two columns or two words share one."""
     wider = list(columns)
     taken: set[int] = set()
     for one in line:
@@ -110,7 +110,7 @@ def _fitted(columns: list[tuple[float, float]], line: list[Words]) -> list[tuple
     return wider
 
 
-def _table(run: list[list[Words]], columns: list[tuple[float, float]]) -> Iterator[list[list[str]]]:
+def _table(run: list[list[PlacedWords]], columns: list[tuple[float, float]]) -> Iterator[list[list[str]]]:
     if len(run) < _FEWEST_ROWS:
         return
     starts = sorted(left for left, _ in columns)

@@ -1,4 +1,4 @@
-"""Reads compound files, the little file systems inside MSG and old office files."""
+"""Reads compound files (OLE), the container format of MSG and old Office files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 _SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _LAST_SECTOR = 0xFFFFFFFA
-"""Numbers from here on are marks, not sectors."""
+"""Numbers from here on are special values, not sectors."""
 _STORAGE, _STREAM, _ROOT = 1, 2, 5
 _MOST_ENTRIES = 100_000
 
 
 class CompoundDamaged(ValueError):
-    """The file does not hold together."""
+    """The file is corrupt."""
 
 
-class Entry(NamedTuple):
+class CompoundEntry(NamedTuple):
     """A folder (storage) or a file (stream) with its path."""
 
     path: tuple[str, ...]
@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 class CompoundFile:
     def __init__(self, data: bytes) -> None:
         if not data.startswith(_SIGNATURE) or len(data) < 512:
-            raise CompoundDamaged("it is no compound file")
+            raise CompoundDamaged("it is not a compound file")
         self._data = data
         (shift, mini_shift) = struct.unpack_from("<HH", data, 30)
         if shift not in (9, 12) or mini_shift != 6:
@@ -43,7 +43,7 @@ class CompoundFile:
         self._mini_data = self._read(root.start)[: root.size] if root else b""
 
     def stream(self, *path: str) -> bytes | None:
-        """The bytes of a stream, or None when there is none of that path."""
+        """The bytes of a stream, or None if there is none with that path."""
         entry = self.entries.get(path)
         if entry is None or not entry.is_stream:
             return None
@@ -64,7 +64,7 @@ class CompoundFile:
                 return
             numbers = struct.unpack(f"<{self._sector // 4}I", self._at(more))
             listed, more = list(numbers[:-1]), numbers[-1]
-        raise CompoundDamaged("its allocation table runs in a circle")
+        raise CompoundDamaged("its allocation table has a cycle")
 
     def _table(self, sectors: Iterator[int]) -> list[int]:
         whole = b"".join(map(self._at, sectors))
@@ -76,9 +76,9 @@ class CompoundFile:
                 return
             yield start
             if start >= len(table):
-                raise CompoundDamaged("a chain leads out of the file")
+                raise CompoundDamaged("a chain points outside the file")
             start = table[start]
-        raise CompoundDamaged("a chain runs in a circle")
+        raise CompoundDamaged("a chain has a cycle")
 
     def _read(self, start: int) -> bytes:
         return b"".join(map(self._at, self._chain(start, self._fat)))
@@ -87,10 +87,10 @@ class CompoundFile:
         start = (number + 1) * self._sector
         part = self._data[start : start + self._sector]
         if not part:
-            raise CompoundDamaged("it ends in the middle")
+            raise CompoundDamaged("it is truncated")
         return part.ljust(self._sector, b"\0")
 
-    def _entries(self, directory: bytes) -> Iterator[Entry]:
+    def _entries(self, directory: bytes) -> Iterator[CompoundEntry]:
         """Walk the directory, a binary tree of names in each storage."""
         count = len(directory) // 128
         waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
@@ -100,7 +100,7 @@ class CompoundFile:
             if at >= count:
                 continue
             if at in seen or len(seen) > _MOST_ENTRIES:
-                raise CompoundDamaged("its directory runs in a circle")
+                raise CompoundDamaged("its directory has a cycle")
             seen.add(at)
             raw = directory[at * 128 : (at + 1) * 128]
             length, kind = struct.unpack_from("<HB", raw, 64)
@@ -110,7 +110,7 @@ class CompoundFile:
                 continue
             name = raw[: max(0, min(length, 64) - 2)].decode("utf-16-le", "replace")
             path = () if kind == _ROOT else (*folder, name)
-            yield Entry(path, kind == _STREAM, start, size)
+            yield CompoundEntry(path, kind == _STREAM, start, size)
             waiting += [(left, folder), (right, folder)]
             if kind != _STREAM:
                 waiting.append((child, path))

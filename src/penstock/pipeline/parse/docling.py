@@ -1,4 +1,4 @@
-"""Parses by a Docling service over HTTP: hands the file in, asks until it is done, takes the Markdown."""
+"""Parses with a Docling service over HTTP: uploads the file, polls until done, fetches the Markdown."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 import httpx2
 
 from penstock.model import Parsed, media
-from penstock.net import AnswerRefused, open_client, retry_after
+from penstock.net import ResponseRefused, open_client, retry_after
 from penstock.pipeline.parse.errors import ParserUnavailable
-from penstock.pipeline.parse.reasons import Reason, rejected
 from penstock.pipeline.parse.result import parsed
+from penstock.pipeline.reasons import Reason, rejected
 
 KINDS = frozenset({media.PDF, media.DOCX}) | media.IMAGES
-"""What Docling reads better than we do; it leaves out the notes of slides."""
+"""Types that Docling reads better than we do; it omits the notes of slides."""
 POLL_SECONDS = 5
 _PAGE_BREAK = "<!-- next page -->"
 _MEGABYTE = 1_048_576
 
 
 class DoclingParser:
-    """A parser by a service of docling-serve, version 1 of its API."""
+    """A client of docling-serve, version 1 of its API."""
 
     def __init__(self, url: str, *, api_key: str | None, seconds: float, output_mb: int) -> None:
         self._url = url.rstrip("/")
         self._seconds = seconds
         self._output_mb = output_mb
         self._headers = {"X-Api-Key": api_key} if api_key else {}
-        # An operator's own service is usually in the private network.
+        # An operator's own service is usually in a private network.
         self._client = open_client(
             allow_private=True, max_answer_bytes=output_mb * _MEGABYTE, total_seconds=seconds
         )
@@ -38,7 +38,7 @@ class DoclingParser:
         await self._client.aclose()
 
     async def parse(self, path: Path, *, mime_type: str, filename: str | None = None) -> Parsed:
-        """Raises DocumentRejected, or ParserUnavailable when another try may help."""
+        """Raises DocumentRejected, or ParserUnavailable if a retry may help."""
         try:
             async with asyncio.timeout(self._seconds):
                 task = await self._hand_in(path, mime_type)
@@ -46,13 +46,13 @@ class DoclingParser:
                 answer = await self._call("GET", f"/v1/result/{task}")
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise rejected(Reason.TIMEOUT, f"parsing takes longer than {self._seconds:g} s") from error
-        except AnswerRefused as error:
+        except ResponseRefused as error:
             raise rejected(
                 Reason.OUTPUT_TOO_LARGE, f"its text is larger than {self._output_mb} MB"
             ) from error
         except httpx2.HTTPError as error:
             raise ParserUnavailable(self._url, f"{type(error).__name__}: {error}") from error
-        # Regular expressions over the whole text: not on the loop.
+        # Regular expressions over the whole text must not run on the event loop.
         return await asyncio.to_thread(_parsed, answer)
 
     async def _hand_in(self, path: Path, mime_type: str) -> str:
@@ -69,7 +69,7 @@ class DoclingParser:
         return str(answer["task_id"])
 
     async def _until_done(self, task: str) -> None:
-        """The service itself waits up to POLL_SECONDS before it answers, so this asks seldom."""
+        """The service waits up to POLL_SECONDS before it responds, so there are few requests."""
         while True:
             answer = await self._call("GET", f"/v1/status/poll/{task}", params={"wait": POLL_SECONDS})
             if answer.get("task_status") in ("success", "failure"):
@@ -79,19 +79,21 @@ class DoclingParser:
     async def _call(self, method: str, address: str, **options: Any) -> dict[str, Any]:
         response = await self._client.request(method, self._url + address, headers=self._headers, **options)
         if response.status_code in (401, 403):
-            raise ParserUnavailable(self._url, "it refuses our key", "Correct PENSTOCK_DOCLING_API_KEY")
+            raise ParserUnavailable(self._url, "it rejects our API key", "Correct PENSTOCK_DOCLING_API_KEY")
         if response.status_code in (400, 413, 415, 422):
-            raise rejected(Reason.UNSUPPORTED, f"Docling refuses the file with {response.status_code}")
+            raise rejected(Reason.UNSUPPORTED, f"Docling rejected the file: status {response.status_code}")
         if response.status_code != 200:
             raise ParserUnavailable(
-                self._url, f"it answers {response.status_code}", retry_after=retry_after(response.headers)
+                self._url,
+                f"it responded with {response.status_code}",
+                retry_after=retry_after(response.headers),
             )
         try:
             answer = await asyncio.to_thread(response.json)
         except ValueError as error:
-            raise ParserUnavailable(self._url, "its answer is not JSON") from error
+            raise ParserUnavailable(self._url, "its response is not JSON") from error
         if not isinstance(answer, dict):
-            raise ParserUnavailable(self._url, "its answer is not a JSON object")
+            raise ParserUnavailable(self._url, "its response is not a JSON object")
         return answer
 
 
@@ -112,5 +114,5 @@ def _parsed(answer: dict[str, Any]) -> Parsed:
         warnings=errors,
     )
     if not found.text.strip():
-        raise rejected(Reason.EMPTY, "there are no words in the file")
+        raise rejected(Reason.EMPTY, "the file contains no text")
     return found

@@ -1,4 +1,4 @@
-"""Calls xberg, and turns its ways of failing into our reasons. Only this file knows its options."""
+"""Calls xberg and maps its errors to our reasons. Only this module knows its options."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import xberg
 
 from penstock.errors import DocumentRejected
-from penstock.pipeline.parse.reasons import Reason, rejected
 from penstock.pipeline.parse.tessdata import missing_languages, tessdata_folder
+from penstock.pipeline.reasons import Reason, rejected
 
 _runner: asyncio.Runner | None = None
 
@@ -35,11 +35,11 @@ def extract(path: Path, *, mime_type: str, filename: str) -> xberg.ExtractedDocu
             escape_markdown=False,
             disable_ocr=True,
             enable_quality_processing=False,
-            extraction_timeout_secs=None,  # the sandbox has the clock
+            extraction_timeout_secs=None,  # the sandbox enforces the time limit
             pages=xberg.PageConfig(extract_pages=True),
             content_filter=xberg.ContentFilterConfig(include_footnotes=True),
-            # The sandbox limits memory and time, and guards.py looks for bombs; these would cut a long honest
-            # spreadsheet and refuse a small file that packs well.
+            # The sandbox limits memory and time, and guards.py detects bombs; these would truncate a long
+            # spreadsheet and reject a small file that compresses well.
             security_limits=xberg.SecurityLimits(
                 max_archive_size=1 << 30,
                 max_compression_ratio=2_000,
@@ -52,7 +52,7 @@ def extract(path: Path, *, mime_type: str, filename: str) -> xberg.ExtractedDocu
 
 
 def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
-    """The words in a picture. Without the language's data it is refused: xberg would download it."""
+    """The text in a picture. Rejected if the language's data is missing: xberg would download it."""
     languages = language.split("+")
     folder = tessdata_folder()
     if missing := missing_languages(language):
@@ -74,7 +74,7 @@ def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
             pages=xberg.PageConfig(extract_pages=True),
             ocr=xberg.OcrConfig(
                 language=languages,
-                # Its own table finder makes one table of a whole page of prose.
+                # Its own table detection turns a whole page of prose into one table.
                 tesseract_config=xberg.TesseractConfig(
                     language=languages,
                     psm=3,
@@ -89,19 +89,19 @@ def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Markdown as we keep it: pictures become their description, links their words, no needless escapes."""
+    """Simplified Markdown: pictures become their description, links their text, no needless escapes."""
     return _ESCAPED.sub(_unescaped, _LINK.sub(r"\1", _PICTURE.sub(r"\1", markdown)))
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    # A pipe in a cell and a hash at a line's start must stay escaped: they would become structure.
+    # A pipe in a cell and a hash at the start of a line must stay escaped, or they become structure.
     return found[0] if found[1] in "|#" else found[1]
 
 
 def _extracted(wanted: xberg.ExtractInput, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
     global _runner
     if _runner is None:
-        _runner = asyncio.Runner()  # one for the life of the process: its threads call back into the loop
+        _runner = asyncio.Runner()  # one per process: its threads call back into the loop
     try:
         answer = _runner.run(xberg.extract(wanted, config))
     except (RuntimeError, xberg.XbergError) as error:

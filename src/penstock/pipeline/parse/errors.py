@@ -1,4 +1,4 @@
-"""What keeps a file from being parsed now but may not keep it tomorrow."""
+"""Temporary errors of parsing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from penstock.errors import PenstockError
 
 
 class ParserUnavailable(PenstockError):
-    """The parsing service is away, busy or refuses us; `retry_after` seconds if it said so."""
+    """The parsing service is down, busy or rejects us; `retry_after` is set if it said when to retry."""
 
     def __init__(self, service: str, reason: str, remedy: str = "", retry_after: float | None = None) -> None:
         super().__init__(
             f"the parsing service {service} cannot be used: {reason}",
-            remedy or "Penstock tries again by itself",
+            remedy or "Penstock retries automatically",
         )
         self.service = service
         self.reason = reason

@@ -1,4 +1,4 @@
-"""Refuses files that unpack to far more than they are, before anything unpacks them."""
+"""Rejects decompression bombs before anything unpacks them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import struct
 import zipfile
 from pathlib import Path
 
-from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.reasons import Reason, rejected
 
 MOST_ENTRIES = 10_000
 MOST_UNPACKED = 1 << 30
 FREE_UNPACKED = 64 << 20
-"""Below this an archive may be packed as tightly as it likes: empty sheets pack well."""
+"""Smaller archives may have any compression ratio: empty sheets compress well."""
 MOST_RATIO = 150
 MOST_PIXELS = 120_000_000
 
@@ -20,11 +20,16 @@ _END_OF_ZIP = b"PK\x05\x06"
 
 
 def check_office(path: Path) -> None:
-    """An office file is a zip: not a bomb, not protected, not cut off."""
+    """Check that an Office file is a complete zip archive, not a bomb and not protected."""
     with path.open("rb") as file:
-        head = file.read(8)
-        if head == _OLE:
+        if file.read(8) == _OLE:
             raise rejected(Reason.ENCRYPTED, "the office file is protected by a password")
+    check_archive(path, "office file")
+
+
+def check_archive(path: Path, what: str, most: int = MOST_ENTRIES) -> None:
+    """Check that a zip archive is complete, not a bomb and not protected; `what` names it in errors."""
+    with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 65_557))
         whole = _END_OF_ZIP in file.read()
     try:
@@ -32,9 +37,9 @@ def check_office(path: Path) -> None:
             entries = archive.infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
         reason = Reason.MALFORMED if whole else Reason.TRUNCATED
-        raise rejected(reason, f"the office file is no whole zip archive: {error}") from error
-    if len(entries) > MOST_ENTRIES:
-        raise rejected(Reason.BOMB, f"the archive has {len(entries):,} entries, more than {MOST_ENTRIES:,}")
+        raise rejected(reason, f"the {what} is not a complete zip archive: {error}") from error
+    if len(entries) > most:
+        raise rejected(Reason.BOMB, f"the archive has {len(entries):,} entries, more than {most:,}")
     unpacked = sum(entry.file_size for entry in entries)
     packed = max(1, sum(entry.compress_size for entry in entries))
     if unpacked > MOST_UNPACKED:
@@ -42,11 +47,11 @@ def check_office(path: Path) -> None:
     if unpacked > FREE_UNPACKED and unpacked / packed > MOST_RATIO:
         raise rejected(Reason.BOMB, f"it unpacks to {unpacked // packed:,} times its size")
     if any(entry.flag_bits & 1 for entry in entries):
-        raise rejected(Reason.ENCRYPTED, "the office file is protected by a password")
+        raise rejected(Reason.ENCRYPTED, f"the {what} is protected by a password")
 
 
 def check_picture(path: Path) -> None:
-    """A picture's size in pixels, from its head, is one that memory can hold."""
+    """Check that a picture's size in pixels, from its header, fits into memory."""
     with path.open("rb") as file:
         width, height = _size(file.read(1 << 18))
     if width * height > MOST_PIXELS:
@@ -56,7 +61,7 @@ def check_picture(path: Path) -> None:
 
 
 def _size(head: bytes) -> tuple[int, int]:
-    """Width and height; zero when the head does not say, which leaves it to the limit of memory."""
+    """Width and height; zero if the header does not say, which leaves it to the memory limit."""
     try:
         if head.startswith(b"\x89PNG"):
             return struct.unpack_from(">II", head, 16)

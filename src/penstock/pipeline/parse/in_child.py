@@ -1,4 +1,4 @@
-"""The function that runs in the sandbox: checks what a file claims to be, and has it read."""
+"""The function that parses in the sandbox: checks a file's type and calls its reader."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 
 from penstock.errors import DocumentRejected
 from penstock.model import media
-from penstock.pipeline.parse.protocol import Paper, StreamingReader
+from penstock.pipeline.parse.protocol import ParserInput, StreamingReader
 from penstock.pipeline.parse.readers.by_kind import MODULES, reader_of
-from penstock.pipeline.parse.reasons import Reason, rejected
-from penstock.pipeline.parse.spool import ParsedHead, ParsedWriter
+from penstock.pipeline.parsed_files import ParsedHead, ParsedWriter
+from penstock.pipeline.reasons import Reason, rejected
 from penstock.sandbox import GivenFile, OutputTooLarge
 
 
 def load_reader(mime_type: str) -> None:
-    """Import the reader of a kind where calls are forked from: the next file of the kind finds it loaded."""
+    """Import a type's reader in the process that calls are forked from, for the next file of that type."""
     if mime_type in MODULES:
         reader_of(mime_type)
 
@@ -30,34 +30,34 @@ def read_document(
     output_bytes: int,
     mime_type: str,
 ) -> ParsedHead:
-    """Read the file into the three others; raises DocumentRejected with one of the fixed reasons."""
+    """Parse the file into the three output files; raises DocumentRejected with one of the fixed reasons."""
     file = Path(document.path)
     kind, warnings = kind_of(file, mime_type, filename)
     out = ParsedWriter(text.descriptor, blocks.descriptor, attachments.descriptor, output_bytes)
-    paper = Paper(file, kind, filename or "document", ocr_language)
+    source = ParserInput(file, kind, filename or "document", ocr_language)
     reader = reader_of(kind)
     try:
         if isinstance(reader, StreamingReader):
-            head = reader.read_into(paper, out)
+            head = reader.read_into(source, out)
         else:
-            parsed = reader.read(paper)
+            parsed = reader.read(source)
             if not parsed.text.strip():
-                raise rejected(Reason.EMPTY, "there are no words in the file")
+                raise rejected(Reason.EMPTY, "the file contains no text")
             head = out.add(parsed)
     except (DocumentRejected, MemoryError, OSError, OutputTooLarge):
-        raise  # OSError: the file is not there or cannot be read, which is not its fault
+        raise  # OSError: the file cannot be read, which is not its fault
     except Exception as error:
-        # A library stumbled over what is in the file; it would again.
+        # A library failed on the file's content; it would fail again.
         raise rejected(
-            Reason.CRASH, f"the reader of {kind} fails: {type(error).__name__}: {error}"
+            Reason.CRASH, f"the reader of {kind} failed: {type(error).__name__}: {error}"
         ) from error
     if not head.characters:
-        raise rejected(Reason.EMPTY, "there are no words in the file")
+        raise rejected(Reason.EMPTY, "the file contains no text")
     return dataclasses.replace(head, warnings=warnings + head.warnings)
 
 
 def kind_of(path: Path, mime_type: str, filename: str | None) -> tuple[str, tuple[str, ...]]:
-    """What the file is. Its content decides; a promise that the content does not keep is refused."""
+    """The file's type, by its content; a contradicting name or declared type is rejected."""
     with path.open("rb") as file:
         head = file.read(media.HEAD_BYTES)
     kind = media.sniff(head, filename=filename, declared=mime_type)
@@ -68,13 +68,15 @@ def kind_of(path: Path, mime_type: str, filename: str | None) -> tuple[str, tupl
     ]
     if kind == media.OLE and any(one in media.OFFICE for one in promised):
         raise rejected(Reason.ENCRYPTED, "the office file is protected by a password")
+    if kind == media.ZIP and any(one in media.OFFICE for one in promised):
+        raise rejected(Reason.MISMATCH, f"the file should be {promised[0]}, but is a ZIP archive")
     if not promised:
         if kind not in media.SUPPORTED:
-            raise rejected(Reason.UNSUPPORTED, f"files of the kind {kind} cannot be read")
+            raise rejected(Reason.UNSUPPORTED, f"files of type {kind} are not supported")
         return kind, ()
-    # Text has no mark of its own: where something else was promised, it is the wreck of that.
+    # Text has no signature: if another type was declared, it is a damaged file of that type.
     if kind not in media.SUPPORTED or (
         kind in media.TEXTUAL and not all(one in media.TEXTUAL for one in promised)
     ):
-        raise rejected(Reason.MISMATCH, f"the file should be {promised[0]} and its content looks like {kind}")
-    return kind, () if kind in media.TEXTUAL else (f"the file says it is {promised[0]} but is {kind}",)
+        raise rejected(Reason.MISMATCH, f"the file should be {promised[0]}, but looks like {kind}")
+    return kind, () if kind in media.TEXTUAL else (f"the file claims to be {promised[0]}, but is {kind}",)

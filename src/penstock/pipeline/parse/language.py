@@ -1,11 +1,11 @@
-"""Guesses the language of a text by its small words; says nothing rather than something wrong."""
+"""Guesses the language of a text by its function words; None if unsure."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 
-from penstock.pipeline.chunk.text import Text
+from penstock.pipeline.text import Text
 
 _SMALL_WORDS = {
     "en": "the of and to in is that for it was with as on be by this are from at which have not or",
@@ -20,14 +20,14 @@ _WORDS_OF = {language: frozenset(words.split()) for language, words in _SMALL_WO
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 20_000
 _ENOUGH_HITS = 3
-"""Different small words that must occur: one `y` is no Spanish."""
+"""Distinct function words that must occur: a single `y` does not mean Spanish."""
 _ENOUGH_SHARE = 0.08
 _CLEARLY = 1.3
-"""How much more the best must have than the second: related languages share small words."""
+"""How much better the best must be than the second: related languages share words."""
 
 
 def sample(text: Text) -> str:
-    """What a guess is made by: the beginning and the middle."""
+    """The part of the text to guess from: the beginning and the middle."""
     middle = max(0, len(text) // 2 - _SAMPLE // 2)
     return text.slice(0, _SAMPLE) + " " + text.slice(middle, middle + _SAMPLE)
 

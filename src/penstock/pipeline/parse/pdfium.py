@@ -1,4 +1,4 @@
-"""A PDF as pdfium sees it: how many words are on each page, which pages are pictures, and their bitmaps."""
+"""Reads a PDF with pdfium: words per page, which pages are pictures, and their bitmaps."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pypdfium2  # type: ignore[import-untyped]  # it ships no types
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from penstock.errors import DocumentRejected
-from penstock.pipeline.parse.columns import Words
-from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.parse.columns import PlacedWords
+from penstock.pipeline.reasons import Reason, rejected
 
 DOTS_PER_INCH = 200
 MOST_PIXELS = 25_000_000
 _WORD = re.compile(r"\w+")
 _END_MARK = b"%%EOF"
 _PASSWORD = 4
-"""pdfium's code for a document that wants one."""
+"""pdfium's error code for a document that needs a password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Sheet:
     number: int
     text: str
     has_pictures: bool
-    segments: tuple[Words, ...] = ()
-    """The words with their places, those of a line together unless a gap parts them."""
+    segments: tuple[PlacedWords, ...] = ()
+    """The words with their positions; words of a line are joined unless a gap separates them."""
 
     @property
     def words(self) -> int:
@@ -46,7 +46,7 @@ class PdfFile:
     """The info dictionary: Title, Author, CreationDate, …"""
 
     def sheets(self) -> Iterator[Sheet]:
-        """All pages in order; each is closed before the next is opened, so memory holds one."""
+        """All pages in order; each is closed before the next is opened, to save memory."""
         for index in range(len(self.document)):
             try:
                 page = self.document[index]
@@ -70,7 +70,7 @@ class PdfFile:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[PdfFile]:
-    """The file if pdfium can open it; otherwise the reason: a password, a missing end, or damage."""
+    """The opened file; raises the reason if pdfium cannot open it: a password, a missing end, or damage."""
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
@@ -81,10 +81,10 @@ def opened(path: Path) -> Iterator[PdfFile]:
         document.close()
 
 
-def _segments(words: pypdfium2.PdfTextPage) -> Iterator[Words]:
+def _segments(words: pypdfium2.PdfTextPage) -> Iterator[PlacedWords]:
     for index in range(words.count_rects()):
         left, bottom, right, top = words.get_rect(index)
-        yield Words(left, bottom, right, top, words.get_text_bounded(left, bottom, right, top))
+        yield PlacedWords(left, bottom, right, top, words.get_text_bounded(left, bottom, right, top))
 
 
 def count_words(text: str) -> int:
@@ -97,7 +97,7 @@ def _refusal(path: Path, error: pypdfium2.PdfiumError) -> DocumentRejected:
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 4_096))
         if _END_MARK not in file.read():
-            return rejected(Reason.TRUNCATED, "the PDF ends in the middle")
+            return rejected(Reason.TRUNCATED, "the PDF is truncated")
     return rejected(Reason.MALFORMED, "the PDF is damaged")
 
 

@@ -1,4 +1,4 @@
-"""The seams of parsing: a parser takes a file to text, a reader does so for some kinds inside the sandbox."""
+"""The protocols of parsing: a parser turns a file into text; a reader does so for some types."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from penstock.model import Parsed
-from penstock.pipeline.parse.spool import ParsedHead, ParsedWriter
+from penstock.pipeline.parsed_files import ParsedHead, ParsedWriter
 
 
 class Parser(Protocol):
-    """Makes text out of a file, wherever that happens; raises DocumentRejected when it cannot be done."""
+    """Turns a file into text, anywhere; raises DocumentRejected if that is impossible."""
 
     async def parse(self, path: Path, *, mime_type: str, filename: str | None) -> Parsed: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A file on a reader's table."""
+class ParserInput:
+    """A file to parse, as a reader gets it."""
 
     path: Path
     mime_type: str
@@ -30,16 +30,16 @@ class Paper:
         return self.filename or self.path.name
 
 
-class Reader(Protocol):
-    """Reads a kind of file, synchronously: it has a process of its own."""
+class FileReader(Protocol):
+    """Reads one type of file; synchronous, since it runs in its own process."""
 
-    def read(self, paper: Paper) -> Parsed:
-        """The whole text with its structure; an empty text is for the caller to refuse."""
+    def read(self, source: ParserInput) -> Parsed:
+        """The whole text with its structure; the caller rejects an empty text."""
 
 
 @runtime_checkable
 class StreamingReader(Protocol):
-    """A reader that never holds the whole text."""
+    """A reader that never has the whole text in memory."""
 
-    def read_into(self, paper: Paper, out: ParsedWriter) -> ParsedHead:
-        """Write the text and its blocks as they come; no characters when there are no words."""
+    def read_into(self, source: ParserInput, out: ParsedWriter) -> ParsedHead:
+        """Write the text and its blocks piece by piece; writes nothing if there are no words."""

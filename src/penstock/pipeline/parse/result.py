@@ -1,4 +1,4 @@
-"""Puts a reader's findings together; a missing title or language is taken from the text."""
+"""Builds the result of a reader; a missing title or language is derived from the text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from penstock.model import Attachment, Block, Parsed
-from penstock.pipeline.chunk.text import HeldText
 from penstock.pipeline.parse import language
 from penstock.pipeline.parse.blocks import assembled
 from penstock.pipeline.parse.clean import cleaned_line, moment
+from penstock.pipeline.text import HeldText
 
 if TYPE_CHECKING:
-    import xberg  # heavy, and the parent process comes by here
+    import xberg  # expensive, and the parent process imports this module
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What a file says of itself."""
+class FileMetadata:
+    """A file's own metadata."""
 
     title: str | None = None
     author: str | None = None
@@ -30,7 +30,7 @@ class About:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, document: xberg.ExtractedDocument) -> About:
+    def of(cls, document: xberg.ExtractedDocument) -> FileMetadata:
         said = document.metadata
         return cls(
             title=cleaned_line(said.title),
@@ -43,7 +43,7 @@ class About:
 
 
 def described(**values: str | None) -> dict[str, str]:
-    """Metadata without what is empty."""
+    """Metadata without empty values."""
     lines = {name: cleaned_line(value, 2_000) for name, value in values.items()}
     return {name: line for name, line in lines.items() if line}
 
@@ -58,7 +58,7 @@ def parsed(
     pages: Iterable[tuple[int | None, str]],
     *,
     parser: str,
-    about: About = About(),  # noqa: B008  # frozen
+    about: FileMetadata = FileMetadata(),  # noqa: B008  # frozen
     plain: bool = False,
     page_count: int | None = None,
     attachments: tuple[Attachment, ...] = (),
@@ -82,7 +82,7 @@ def parsed(
 
 
 def _first_heading(text: str, blocks: tuple[Block, ...]) -> str | None:
-    """A top heading among the first blocks is the title; a later one is a chapter's."""
+    """A top-level heading among the first blocks is the title; a later one is a chapter's."""
     for block in blocks[:5]:
         if block.kind == "heading" and block.level <= 2:
             return cleaned_line(text[block.start : block.end].partition("\n")[0].strip("# \t"))

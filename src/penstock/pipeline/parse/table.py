@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """The first row is the head. Short rows are filled up, empty ones left out, pipes escaped."""
+    """The first row is the header. Short rows are padded, empty ones dropped, pipes escaped."""
     kept = [[_cell(cell) for cell in row] for row in rows]
     kept = [row for row in kept if any(row)]
     width = max(map(len, kept), default=0)

@@ -1,4 +1,4 @@
-"""Where the data of OCR's languages is; nothing is ever downloaded."""
+"""Locates OCR language data; nothing is ever downloaded."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def tessdata_folder() -> Path:
-    """Where the extra `ocr` puts its data, unless the environment names another place."""
+    """The data folder of the extra `ocr`, unless the environment names another."""
     return Path(os.environ.get("TESSDATA_PREFIX") or Path(sys.prefix) / "share" / "tessdata")
 
 
 def missing_languages(language: str) -> list[str]:
-    """Which of `eng+deu` has no data."""
+    """Which of the languages (`eng+deu`) have no data."""
     folder = tessdata_folder()
     return [one for one in language.split("+") if not (folder / f"{one}.traineddata").is_file()]

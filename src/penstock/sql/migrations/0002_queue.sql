@@ -78,7 +78,7 @@ create table queues.ready (
   lane bigint not null,
   seq bigint not null,
   task_id bigint not null,
-  attempt smallint not null,
+  failures smallint not null,
   losses smallint not null,
   held smallint not null,
   constraint ready_pkey primary key (lane, seq)
@@ -99,7 +99,7 @@ create table queues.lease (
   deadline_at timestamptz,
   tenant_id uuid,
   worker_id integer not null,
-  attempt smallint not null,
+  failures smallint not null,
   losses smallint not null,
   held smallint not null,
   constraint lease_pkey primary key (worker_id, lease_id)
@@ -120,7 +120,7 @@ create table queues.attempt (
   tenant_id uuid,
   worker_id integer,
   outcome queues.outcome not null,
-  attempt smallint not null
+  attempt_number smallint not null
 ) partition by range (attempt_id);
 create index attempt_task_id_idx on queues.attempt using brin (task_id) with (pages_per_range = 32, autosummarize = on);
 create index attempt_id_idx on queues.attempt using brin (attempt_id) with (pages_per_range = 32, autosummarize = on);
@@ -130,7 +130,7 @@ create table queues.error (
   task_id bigint not null,
   attempt_id bigint,
   tenant_id uuid,
-  attempt smallint,
+  attempt_number smallint,
   worker_id integer,
   error_code text not null,
   error_message text not null,
@@ -146,7 +146,7 @@ create table queues.waiting (
   seq bigint not null,
   task_id bigint,
   lane bigint not null,
-  attempt smallint not null,
+  failures smallint not null,
   losses smallint not null,
   held smallint not null,
   keyed boolean not null,
@@ -166,7 +166,7 @@ create table queues.parked (
   task_id bigint not null,
   lane bigint not null,
   queue_id smallint not null,
-  attempt smallint not null,
+  failures smallint not null,
   losses smallint not null,
   held smallint not null,
   tenant_id uuid,
@@ -279,6 +279,14 @@ create table queues.audit (
   detail jsonb not null default '{}'
 );
 
+-- Tenants whose lanes are stopped for good. Transactions older than the mark may not have seen the stop.
+create table queues.stopped_tenant (
+  tenant_id uuid primary key,
+  spared_queue_id smallint,
+  stopped_at timestamptz not null,
+  mark xid8
+);
+
 -- The partitions of task, attempt and error: which ids, current since when, closed when.
 create table queues.partition (
   child text primary key,
@@ -308,14 +316,17 @@ begin
 end;
 $$;
 
-insert into queues.queue (queue_name) values ('default');
+-- Channels have queues of their own: a slow mail server delays mail only.
+insert into queues.queue (queue_name)
+values ('default'), ('processes'), ('email'), ('sms'), ('delete-document'), ('account-deletion');
 
 -- The channels a supervisor can name. Their retries belong to the supervisor, so a failure is final here.
 insert into queues.task_type (task_type, queue_id, retry)
-select t.task_type, q.queue_id, '{"default": {"kind": "none"}}'
-from unnest(array['db_function', 'email', 'sms', 'file_delete']) as t (task_type)
-cross join queues.queue q
-where q.queue_name = 'default';
+select c.task_type, q.queue_id, '{"default": {"kind": "none"}}'
+from (
+  values ('db_function', 'processes'), ('email', 'email'), ('sms', 'sms'), ('file_delete', 'delete-document')
+) as c (task_type, queue_name)
+join queues.queue q using (queue_name);
 
 -- Nobody but the queue's owner reads these tables; everyone else calls functions. Forced, so that the
 -- owner's policy is the only door even for a role that comes to own them.

@@ -1,5 +1,5 @@
--- The roles of Penstock, created if missing. They belong to the whole server, so another database may be creating
--- them at the same moment: whoever comes second goes on. Nobody logs in as one of them; logins are their members.
+-- The roles of Penstock, created if missing. They belong to the whole server, so the migration of another database may
+-- create them at the same moment; an existing role is fine. Nobody logs in as one of them; logins are their members.
 do $roles$
 declare
   v_role text;
@@ -8,7 +8,7 @@ begin
   foreach v_role in array array[
     'penstock_owner',
     'penstock_queue',
-    'penstock_keeper',
+    'penstock_all_tenants',
     'penstock_api',
     'worker_service_user',
     'service_role',
@@ -25,10 +25,10 @@ begin
     end if;
   end loop;
 
-  -- A superuser may act as any role. Anybody else has to be a member of the owners to give tables to them and to
-  -- replace their functions; since version 16 a membership says so by name.
+  -- A superuser may act as any role. Any other login must be a member of the owner roles to give them tables and to
+  -- replace their functions; since PostgreSQL 16 the membership has to grant that explicitly.
   if not v_is_superuser then
-    foreach v_role in array array['penstock_owner', 'penstock_queue', 'penstock_keeper']
+    foreach v_role in array array['penstock_owner', 'penstock_queue', 'penstock_all_tenants']
     loop
       if pg_catalog.current_setting('server_version_num')::integer >= 160000 then
         if not (pg_catalog.pg_has_role(v_role, 'set') and pg_catalog.pg_has_role(v_role, 'usage')) then

@@ -1,5 +1,5 @@
 -- Row security, forced, on every table of a tenant, found by its tenant_id: one policy lets a transaction see and
--- write its own tenant's rows, one lets the keeper see all. A new table needs nothing but the column.
+-- write its own tenant's rows, one lets penstock_all_tenants see all rows. A new table needs only the column.
 do $policies$
 declare
   v_table regclass;
@@ -15,15 +15,12 @@ begin
     execute format('alter table %s enable row level security', v_table);
     execute format('alter table %s force row level security', v_table);
     execute format('drop policy if exists own_tenant on %s', v_table);
-    execute format('drop policy if exists keeper_sees_all on %s', v_table);
+    execute format('drop policy if exists sees_all_tenants on %s', v_table);
     execute format(
       'create policy own_tenant on %s for all to public
          using (tenant_id = (select internal.tenant_id())) with check (tenant_id = (select internal.tenant_id()))', v_table);
-    execute format('create policy keeper_sees_all on %s for all to penstock_keeper using (true) with check (true)', v_table);
-    execute format('grant select, insert, update, delete on %s to penstock_keeper', v_table);
+    execute format('create policy sees_all_tenants on %s for all to penstock_all_tenants using (true) with check (true)', v_table);
+    execute format('grant select, insert, update, delete on %s to penstock_all_tenants', v_table);
   end loop;
 end
 $policies$;
-
-grant usage on schema accounts, files, ingest, vault to penstock_keeper;
-grant usage on schema internal to penstock_keeper;

@@ -1,1 +1,1 @@
-"""One reader for each family of files; they run inside the sandbox."""
+"""One reader per family of file types; they run in the sandbox."""

@@ -1,4 +1,4 @@
-"""Finds the reader of a kind of file; its module and the library behind it are imported at the first use."""
+"""Finds the reader of a file type; its module and library are imported at the first use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from penstock.model import media
-from penstock.pipeline.parse.protocol import Reader
+from penstock.pipeline.parse.protocol import FileReader
 
 MODULES = {
     media.TEXT: "plain",
@@ -19,12 +19,14 @@ MODULES = {
     media.XLSX: "sheets",
     media.EML: "mail",
     media.MSG: "outlook",
+    media.ZIP: "archive",
+    media.TNEF: "tnef",
     **dict.fromkeys(media.IMAGES, "picture"),
 }
 
 
 @cache
-def reader_of(kind: str) -> Reader:
-    """The `READER` of the module beside this one that reads the kind."""
-    reader: Reader = import_module(f"{__package__}.{MODULES[kind]}").READER
+def reader_of(kind: str) -> FileReader:
+    """The `READER` of the sibling module for this type."""
+    reader: FileReader = import_module(f"{__package__}.{MODULES[kind]}").READER
     return reader

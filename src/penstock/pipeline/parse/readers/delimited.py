@@ -1,4 +1,4 @@
-"""Reads CSV and its relatives as one table."""
+"""Reads CSV and similar formats as one table."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import csv
 import io
 
 from penstock.model import Parsed
-from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.readers.plain import decoded
-from penstock.pipeline.parse.reasons import Reason, rejected
 from penstock.pipeline.parse.result import parsed
 from penstock.pipeline.parse.table import markdown_table
+from penstock.pipeline.reasons import Reason, rejected
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 65_536
 
 
 class DelimitedReader:
-    def read(self, paper: Paper) -> Parsed:
-        text, _ = decoded(paper.path.read_bytes())
+    def read(self, source: ParserInput) -> Parsed:
+        text, _ = decoded(source.path.read_bytes())
         csv.field_size_limit(16 << 20)
         try:
             rows = list(
@@ -30,7 +30,7 @@ class DelimitedReader:
 
 
 def _delimiter(text: str) -> str:
-    """The one that cuts most lines into the same number of cells."""
+    """The delimiter that splits most lines into the same number of cells."""
     sample = text[:_SAMPLE].splitlines()[:200]
     best, most = ",", 0
     for delimiter in _DELIMITERS:

@@ -1,4 +1,4 @@
-"""Reads mail files: who wrote what to whom, with attachments as files of their own."""
+"""Reads mail files: headers, body, and attachments as separate files."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from email.message import EmailMessage, Message
 
 from penstock.model import Attachment, Parsed, media
 from penstock.pipeline.parse.clean import cleaned_line, moment
-from penstock.pipeline.parse.letter import Letter, bare
+from penstock.pipeline.parse.mail_message import MailMessage, bare
 from penstock.pipeline.parse.markup import web_page
-from penstock.pipeline.parse.protocol import Paper
-from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.parse.protocol import ParserInput
+from penstock.pipeline.reasons import Reason, rejected
 
 MOST_PARTS = 1_000
 MOST_NESTED = 10
 
 
-class MailReader:
-    def read(self, paper: Paper) -> Parsed:
+class MailFileReader:
+    def read(self, source: ParserInput) -> Parsed:
         try:
-            with paper.path.open("rb") as file:
+            with source.path.open("rb") as file:
                 mail = email.message_from_binary_file(file, policy=email.policy.default)
             assert isinstance(mail, EmailMessage)
             _check_nesting(mail)
@@ -32,7 +32,7 @@ class MailReader:
             raise rejected(Reason.BOMB, "the mail is nested too deeply") from error
         if not any(name in mail for name in ("From", "To", "Subject", "Date", "Message-ID")):
             raise rejected(Reason.MALFORMED, "the file has no mail headers")
-        return Letter(
+        return MailMessage(
             subject=_header(mail, "Subject"),
             sender=_header(mail, "From"),
             to=_header(mail, "To"),
@@ -45,10 +45,10 @@ class MailReader:
 
 
 def _header(mail: Message, name: str) -> str | None:
-    """A header, or None where it is missing or so broken that the library fails on it."""
+    """A header, or None if it is missing or so broken that the library fails on it."""
     try:
         value = mail.get(name)
-    except (ValueError, IndexError, AttributeError, TypeError):  # the library's parser of odd addresses
+    except (ValueError, IndexError, AttributeError, TypeError):  # the library's parser fails on odd addresses
         return None
     return str(value) if value is not None else None
 
@@ -67,12 +67,12 @@ def _text(part: Message) -> str:
         return ""
     try:
         return data.decode(part.get_content_charset() or "utf-8", "replace")
-    except LookupError:  # a charset nobody knows
+    except LookupError:  # an unknown charset
         return data.decode("cp1252", "replace")
 
 
 def _attached(mail: EmailMessage) -> list[Message]:
-    """Parts that are files, and whole mails that were forwarded; what is inside those is theirs."""
+    """Attached files and forwarded mails; the latter keep their own attachments."""
     body = mail.get_body(preferencelist=("plain", "html"))
     found: list[Message] = []
     waiting: list[Message] = [mail]
@@ -113,4 +113,4 @@ def _check_nesting(mail: Message) -> None:
             waiting += [(inner, depth + 1) for inner in payload if isinstance(inner, Message)]
 
 
-READER = MailReader()
+READER = MailFileReader()

@@ -1,4 +1,4 @@
-"""Reads Markdown: the text is kept as it is, its front matter becomes metadata."""
+"""Reads Markdown: the text is unchanged, front matter becomes metadata."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 from penstock.model import Parsed
 from penstock.pipeline.parse.clean import cleaned_line, moment
-from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.readers.plain import decoded
-from penstock.pipeline.parse.result import About, described, parsed, primary
+from penstock.pipeline.parse.result import FileMetadata, described, parsed, primary
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
 _FIELD = re.compile(r"^([A-Za-z_][\w -]*):[ \t]*(\S.*)$", re.M)
@@ -16,13 +16,13 @@ _COMMENT = re.compile(r"<!--.*?-->", re.S)
 
 
 class MarkdownReader:
-    def read(self, paper: Paper) -> Parsed:
-        text, _ = decoded(paper.path.read_bytes())
+    def read(self, source: ParserInput) -> Parsed:
+        text, _ = decoded(source.path.read_bytes())
         fields: dict[str, str] = {}
         if front := _FRONT_MATTER.match(text):
             fields = {name.lower(): value.strip("\"' ") for name, value in _FIELD.findall(front[1])}
             text = text[front.end() :]
-        about = About(
+        about = FileMetadata(
             title=cleaned_line(fields.get("title")),
             author=cleaned_line(fields.get("author") or fields.get("authors")),
             created_at=moment(fields.get("date") or fields.get("created")),

@@ -1,4 +1,4 @@
-"""Reads Outlook's MSG files as mail is read; what is only in rich text is left to xberg."""
+"""Reads Outlook's MSG files like mail; bodies in rich text only are left to xberg."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from penstock.model import Attachment, Parsed, media
 from penstock.pipeline.parse import engine
 from penstock.pipeline.parse.clean import cleaned_line
 from penstock.pipeline.parse.compound import CompoundDamaged, CompoundFile
-from penstock.pipeline.parse.letter import Letter, bare
+from penstock.pipeline.parse.mail_message import MailMessage, bare
 from penstock.pipeline.parse.markup import web_page
-from penstock.pipeline.parse.protocol import Paper
-from penstock.pipeline.parse.reasons import Reason, rejected
+from penstock.pipeline.parse.protocol import ParserInput
+from penstock.pipeline.reasons import Reason, rejected
 
 # Properties of messages and attachments by their number.
 _SUBJECT, _BODY, _HTML = "0037", "1000", "1013"
@@ -26,20 +26,20 @@ _XBERG_HEAD = re.compile(r"\A(?:\*\*\w+\*\*: .*\n+)+")
 
 
 class OutlookReader:
-    def read(self, paper: Paper) -> Parsed:
+    def read(self, source: ParserInput) -> Parsed:
         try:
-            file = CompoundFile(paper.path.read_bytes())
+            file = CompoundFile(source.path.read_bytes())
             if not any(path[0].startswith("__properties_version1.0") for path in file.entries if path):
-                raise rejected(Reason.MALFORMED, "the file holds no message")
+                raise rejected(Reason.MALFORMED, "the file contains no message")
             message = _Message(file)
             text = message.body()
             attachments = tuple(_attachments(file))
         except (CompoundDamaged, struct.error) as error:
             raise rejected(Reason.MALFORMED, f"the message is damaged: {error}") from error
         if not text.strip():
-            text = _rich_text(paper)
+            text = _rich_text(source)
         address = message.text(_SENDER_SMTP) or message.text(_SENDER_ADDRESS)
-        return Letter(
+        return MailMessage(
             subject=message.text(_SUBJECT),
             sender=_sender(message.text(_SENDER), address),
             to=message.text(_TO),
@@ -52,7 +52,7 @@ class OutlookReader:
 
 
 class _Message:
-    """A message, or one inside it, by the folder it lies in."""
+    """A message, or one nested in it, by its folder in the compound file."""
 
     def __init__(self, file: CompoundFile, *folder: str) -> None:
         self._file = file
@@ -75,7 +75,7 @@ class _Message:
         return web_page(html.decode("utf-8", "replace") if html else self.text(_HTML)).text
 
     def moment(self) -> datetime | None:
-        """When it was sent, or came: both are in the list of short properties, as ticks since 1601."""
+        """When it was sent or received: both are fixed-length properties, as ticks since 1601."""
         listed = self._file.stream(*self._folder, "__properties_version1.0") or b""
         found = {
             number: ticks
@@ -91,9 +91,9 @@ class _Message:
             return None
 
 
-def _rich_text(paper: Paper) -> str:
-    """The body as xberg reads it, without the head it repeats and the attachments it mixes in."""
-    document = engine.extract(paper.path, mime_type=media.MSG, filename="document.msg")
+def _rich_text(source: ParserInput) -> str:
+    """The body as read by xberg, without the repeated headers and mixed-in attachments."""
+    document = engine.extract(source.path, mime_type=media.MSG, filename="document.msg")
     return _XBERG_HEAD.sub("", engine.prose(document.content)).partition("\nAttachments:\n")[0]
 
 
@@ -113,7 +113,7 @@ def _attachments(file: CompoundFile) -> list[Attachment]:
             name = name or f"attachment-{number}.{media.extension(kind or '')}"
             found.append(Attachment(bare(name), content, kind))
         elif (folder, _EMBEDDED) in file.entries:
-            # A message inside the message is no file of its own; its words are kept as one.
+            # A nested message is not a separate file; its text becomes one.
             inner = _Message(file, folder, _EMBEDDED)
             title = cleaned_line(inner.text(_SUBJECT), 120) or f"message-{number}"
             found.append(Attachment(f"{title}.txt", f"{title}\n\n{inner.body()}".encode(), media.TEXT))

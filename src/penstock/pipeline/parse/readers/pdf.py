@@ -1,4 +1,4 @@
-"""Reads PDF: pages and tables by xberg, checked against pdfium, and by OCR where a page is a picture."""
+"""Reads PDF: pages and tables with xberg, checked against pdfium, and OCR for pages that are pictures."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from penstock.pipeline.parse import engine
 from penstock.pipeline.parse.clean import cleaned_line, moment
 from penstock.pipeline.parse.columns import with_tables
 from penstock.pipeline.parse.pdfium import PdfFile, Sheet, count_words, opened
-from penstock.pipeline.parse.protocol import Paper
-from penstock.pipeline.parse.reasons import Reason
-from penstock.pipeline.parse.result import About, parsed
+from penstock.pipeline.parse.protocol import ParserInput
+from penstock.pipeline.parse.result import FileMetadata, parsed
+from penstock.pipeline.reasons import Reason
 
 _ENOUGH = 0.6
-"""Of the words pdfium sees; with fewer, xberg has lost some and pdfium's plain text is the better one."""
-# Bullets come out as headings or as the private characters of symbol fonts.
+"""Share of the words pdfium finds; with fewer, xberg lost text and pdfium's plain text is used."""
+# Bullets may appear as headings or as private-use characters of symbol fonts.
 _BULLET = re.compile(r"^(?:#{1,6} )?[•◦▪‣●○■\x7f\uf0b7\uf0a7][ \t]*", re.M)
 
 
 class PdfReader:
-    def read(self, paper: Paper) -> Parsed:
-        with opened(paper.path) as file:
+    def read(self, source: ParserInput) -> Parsed:
+        with opened(source.path) as file:
             sheets = list(file.sheets())
-            texts, about, parser, warnings = _by_text_layer(paper, file, sheets)
+            texts, about, parser, warnings = _by_text_layer(source, file, sheets)
             pictures = [one for one in sheets if one.has_pictures and not texts.get(one.number, "").strip()]
             if pictures:
-                read = _by_ocr(paper, file, pictures, warnings, alone=not any(map(str.strip, texts.values())))
+                read = _by_ocr(
+                    source, file, pictures, warnings, alone=not any(map(str.strip, texts.values()))
+                )
                 texts |= read
                 if read:
                     parser = "ocr" if len(read) == len(sheets) else f"{parser}+ocr"
@@ -43,17 +45,17 @@ class PdfReader:
 
 
 def _by_text_layer(
-    paper: Paper, file: PdfFile, sheets: list[Sheet]
-) -> tuple[dict[int | None, str], About, str, list[str]]:
-    """What xberg reads, or pdfium where xberg fails or loses words."""
+    source: ParserInput, file: PdfFile, sheets: list[Sheet]
+) -> tuple[dict[int | None, str], FileMetadata, str, list[str]]:
+    """xberg's text, or pdfium's if xberg fails or loses words."""
     seen = sum(sheet.words for sheet in sheets)
     try:
-        document = engine.extract(paper.path, mime_type=media.PDF, filename="document.pdf")
+        document = engine.extract(source.path, mime_type=media.PDF, filename="document.pdf")
     except DocumentRejected as error:
         if error.code != Reason.MALFORMED or not seen:
             raise
         found: dict[int | None, str] = {}
-        about, lost = About(), f"xberg cannot read it ({error.reason})"
+        about, lost = FileMetadata(), f"xberg cannot read it ({error.reason})"
     else:
         segments = {sheet.number: sheet.segments for sheet in sheets}
         found = {
@@ -62,7 +64,7 @@ def _by_text_layer(
             )
             for page in document.pages or ()
         }
-        about = About.of(document)
+        about = FileMetadata.of(document)
         got = sum(map(count_words, found.values()))
         lost = f"xberg found {got} of {seen} words" if got < seen * _ENOUGH else ""
     if not (about.title or about.author or about.created_at):
@@ -74,14 +76,14 @@ def _by_text_layer(
 
 
 def _by_ocr(
-    paper: Paper, file: PdfFile, pictures: list[Sheet], warnings: list[str], *, alone: bool
+    source: ParserInput, file: PdfFile, pictures: list[Sheet], warnings: list[str], *, alone: bool
 ) -> dict[int | None, str]:
-    """The words on pages that are pictures. Without OCR a scan is refused, a text with a picture is not."""
+    """The text on pages that are pictures. Without OCR, a scan is rejected; a text with a picture is not."""
     read: dict[int | None, str] = {}
     for sheet in pictures:
         try:
             said = engine.recognize(
-                file.bitmap(sheet.number), mime_type=media.BMP, language=paper.ocr_language
+                file.bitmap(sheet.number), mime_type=media.BMP, language=source.ocr_language
             )
         except DocumentRejected as error:
             if alone or error.code != Reason.OCR_UNAVAILABLE:
@@ -97,8 +99,8 @@ def _listed(markdown: str) -> str:
     return _BULLET.sub("- ", markdown)
 
 
-def _about(said: Mapping[str, str]) -> About:
-    return About(
+def _about(said: Mapping[str, str]) -> FileMetadata:
+    return FileMetadata(
         title=cleaned_line(said.get("Title")),
         author=cleaned_line(said.get("Author")),
         created_at=moment(said.get("CreationDate")),

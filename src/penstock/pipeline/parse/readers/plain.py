@@ -1,4 +1,4 @@
-"""Reads plain text in whatever encoding it comes."""
+"""Reads plain text in any encoding."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from penstock.model import Parsed, media
 from penstock.pipeline.parse import language
 from penstock.pipeline.parse.blocks import Paragraphs
 from penstock.pipeline.parse.clean import cleaned_pieces
-from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.result import parsed
-from penstock.pipeline.parse.spool import ParsedHead, ParsedWriter
+from penstock.pipeline.parsed_files import ParsedHead, ParsedWriter
 
 _PIECE = 1 << 20
 
 
 class PlainReader:
-    def read(self, paper: Paper) -> Parsed:
-        text, encoding = decoded(paper.path.read_bytes())
+    def read(self, source: ParserInput) -> Parsed:
+        text, encoding = decoded(source.path.read_bytes())
         return parsed([(None, text)], parser="text", plain=True, warnings=_warnings(encoding))
 
-    def read_into(self, paper: Paper, out: ParsedWriter) -> ParsedHead:
-        """The same as `read`, piece by piece."""
-        encoding = _encoding(paper.path)
+    def read_into(self, source: ParserInput, out: ParsedWriter) -> ParsedHead:
+        """Like `read`, piece by piece."""
+        encoding = _encoding(source.path)
         paragraphs = Paragraphs()
-        pieces = cleaned_pieces(_decoded_pieces(paper.path, encoding))
+        pieces = cleaned_pieces(_decoded_pieces(source.path, encoding))
         for piece in pieces:
             out.add_text(piece)
             for block in paragraphs.add(piece):
@@ -45,7 +45,7 @@ def _warnings(encoding: str) -> tuple[str, ...]:
 
 
 def _encoding(path: Path) -> str:
-    """As `decoded` decides, without holding the file."""
+    """Like `decoded`, without the whole file in memory."""
     with path.open("rb") as file:
         found = media.text_encoding(file.read(media.HEAD_BYTES))
         if found is not None:
@@ -71,7 +71,7 @@ def _decoded_pieces(path: Path, encoding: str) -> Iterator[str]:
 
 def decoded(data: bytes) -> tuple[str, str]:
     """The text and its encoding: by a byte order mark or the pattern of NULs, then UTF-8, then Windows-1252,
-    which has a character for what Latin-1 leaves to controls."""
+    which has characters where Latin-1 has controls."""
     encoding = media.text_encoding(data[: media.HEAD_BYTES])
     if encoding is not None:
         return data.decode(encoding, "replace").lstrip("\ufeff"), encoding

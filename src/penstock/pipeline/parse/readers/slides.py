@@ -1,4 +1,4 @@
-"""Reads PPTX: one page a slide, with what the speaker wrote below it."""
+"""Reads PPTX: one page per slide, followed by the speaker's notes."""
 
 from __future__ import annotations
 
@@ -9,27 +9,31 @@ from pptx.exc import PackageNotFoundError
 
 from penstock.model import Parsed, media
 from penstock.pipeline.parse import engine, guards
-from penstock.pipeline.parse.protocol import Paper
-from penstock.pipeline.parse.result import About, parsed
+from penstock.pipeline.parse.protocol import ParserInput
+from penstock.pipeline.parse.result import FileMetadata, parsed
 
 
 class SlidesReader:
-    def read(self, paper: Paper) -> Parsed:
-        guards.check_office(paper.path)
-        document = engine.extract(paper.path, mime_type=media.PPTX, filename="document.pptx")
-        notes, warnings = _notes(paper.path)
+    def read(self, source: ParserInput) -> Parsed:
+        guards.check_office(source.path)
+        document = engine.extract(source.path, mime_type=media.PPTX, filename="document.pptx")
+        notes, warnings = _notes(source.path)
         texts = {page.page_number: engine.prose(page.content) for page in document.pages or ()}
         pages: list[tuple[int | None, str]] = []
         for number in sorted(texts.keys() | notes.keys()):
             spoken = f"\n\nNotes: {notes[number]}" if number in notes else ""
             pages.append((number, texts.get(number, "") + spoken))
         return parsed(
-            pages, parser="xberg", about=About.of(document), page_count=len(texts) or None, warnings=warnings
+            pages,
+            parser="xberg",
+            about=FileMetadata.of(document),
+            page_count=len(texts) or None,
+            warnings=warnings,
         )
 
 
 def _notes(path: Path) -> tuple[dict[int, str], tuple[str, ...]]:
-    """The speaker's notes by slide; xberg leaves them out."""
+    """The speaker's notes by slide, which xberg omits."""
     try:
         deck = pptx.Presentation(str(path))
         found = {
@@ -38,7 +42,7 @@ def _notes(path: Path) -> tuple[dict[int, str], tuple[str, ...]]:
             if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None
         }
     except (PackageNotFoundError, SyntaxError, KeyError, ValueError, AttributeError) as error:
-        # The slides themselves were read; a deck with odd notes is better than none.
+        # The slides themselves were read; a deck without its notes is better than none.
         return {}, (f"the speaker's notes cannot be read: {type(error).__name__}",)
     return {number: said for number, said in found.items() if said}, ()
 

@@ -6,7 +6,7 @@ import re
 
 from penstock.model import Parsed
 from penstock.pipeline.parse.markup import web_page
-from penstock.pipeline.parse.protocol import Paper
+from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.readers.plain import decoded
 from penstock.pipeline.parse.result import parsed
 
@@ -14,19 +14,19 @@ _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.I)
 
 
 class WebReader:
-    def read(self, paper: Paper) -> Parsed:
-        page = web_page(_text(paper.path.read_bytes()))
+    def read(self, source: ParserInput) -> Parsed:
+        page = web_page(_text(source.path.read_bytes()))
         return parsed([(None, page.text)], parser="html", about=page.about)
 
 
 def _text(data: bytes) -> str:
-    """By a mark or as UTF-8, as a browser does; what the page declares counts only where that fails."""
+    """By byte order mark or as UTF-8; the page's declared encoding is used only if that fails."""
     text, encoding = decoded(data)
     declared = _CHARSET.search(data[:4_096])
     if encoding == "cp1252" and declared:
         try:
             return data.decode(declared[1].decode("ascii"), "replace")
-        except LookupError:  # an encoding nobody knows
+        except LookupError:  # an unknown encoding
             return text
     return text
 

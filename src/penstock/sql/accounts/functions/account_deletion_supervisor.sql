@@ -1,5 +1,6 @@
--- Leads the deletion of one account: a removal for each file, then the anonymization, then the receipt. A part that is
--- stuck ends it with a failure that says which. An attempt here is one request; it waits for its parts.
+-- Leads the deletion of one account: revokes the tokens of connected sources, removes each file, then the secrets outside the
+-- database, then anonymizes the account, then writes the receipt. If one of these is stuck, the deletion ends with a failure that
+-- names it; a token that cannot be revoked is only counted. An attempt here is one request; it waits for its parts.
 -- Locks: the task's row, then the open root's, then documents one after the other. Raises PS012.
 create or replace function accounts.account_deletion_supervisor(_payload jsonb)
 returns jsonb
@@ -46,14 +47,25 @@ begin
     returning * into v_attempt;
   end if;
 
-  -- Files: a removal for each, some at a time, so that no transaction grows with the account.
+  -- Tokens: revoked at the providers while the vault still has them; a provider that is down for an hour is not waited for.
+  v_left := ingest.revoke_all_tokens();
+  if v_left > 0 and v_attempt.created_at > internal.clock() - interval '1 hour' then
+    return internal.progress('waiting_for_revocation', jsonb_build_object(
+      'tokens', v_left,
+      'next_check_at', internal.next_check(
+        v_process, v_task_id,
+        internal.clock() + least(interval '30 seconds', interval '1 second'
+          + (internal.clock() - v_attempt.created_at) / 10))));
+  end if;
+
+  -- Files: one removal each, a few at a time, so that no transaction grows with the account.
   for v_document_id in
     select d.document_id from ingest.document d
     where d.tenant_id = v_task.tenant_id and d.deleted_at is null
     order by d.document_id
     limit 200
   loop
-    -- One may have gone with the document it was attached to.
+    -- An attachment may already have been deleted with its document.
     if exists (
       select from ingest.document d
       where d.tenant_id = v_task.tenant_id and d.document_id = v_document_id and d.deleted_at is null)
@@ -86,6 +98,19 @@ begin
         v_process, v_task_id,
         internal.clock() + least(interval '30 seconds', interval '1 second'
           + (internal.clock() - v_attempt.created_at) / 10))));
+  end if;
+
+  -- Secrets outside the database
+  if v_stuck is null then
+    v_left := vault.doom_parameters(v_task.tenant_id);
+    if v_left > 0 then
+      return internal.progress('waiting_for_parameters', jsonb_build_object(
+        'parameters', v_left,
+        'next_check_at', internal.next_check(
+          v_process, v_task_id,
+          internal.clock() + least(interval '30 seconds', interval '1 second'
+            + (internal.clock() - v_attempt.created_at) / 10))));
+    end if;
   end if;
 
   -- The account itself

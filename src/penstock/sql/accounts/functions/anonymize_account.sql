@@ -1,5 +1,5 @@
--- Performs one attempt to anonymize an account whose files are gone and whose lanes are stopped: overwrites what is
--- personal in the rows that stay, erases the rest, and flags the account. All of it or nothing.
+-- Makes one attempt to anonymize an account whose files are gone and whose lanes are stopped: overwrites what is personal in
+-- the rows that stay, erases the rest, and flags the account. All of it or nothing.
 -- Locks: the rows it overwrites and deletes, then the tables against vacuum and other samples. Raises PS011, PS012.
 create or replace function accounts.anonymize_account(_payload jsonb)
 returns jsonb
@@ -31,10 +31,15 @@ begin
     'bytes', (select coalesce(sum(f.size_bytes), 0) from files.file f where f.tenant_id = v_tenant_id),
     'documents', (select count(*) from ingest.document d where d.tenant_id = v_tenant_id),
     'chunks', (select coalesce(sum(d.chunk_count), 0) from ingest.document d where d.tenant_id = v_tenant_id))
+    || (
+      select case when count(*) > 0 then jsonb_build_object(
+        'tokens_revoked', count(*) filter (where r.outcome = 'revoked'),
+        'tokens_not_revoked', count(*) filter (where r.outcome is distinct from 'revoked')) else '{}' end
+      from ingest.revocation r where r.tenant_id = v_tenant_id)
     || internal.erase_tenant(v_tenant_id);
   v_overwritten := accounts.overwrite_personal(v_tenant_id);
   perform accounts.overwrite_facts(v_tenant_id);
-  -- Postgres keeps samples of what it saw in the tables of tenants.
+  -- Postgres's statistics keep samples of values from the tenants' tables.
   perform internal.sample_anew(array(
     select c.oid::regclass
     from pg_catalog.pg_class c

@@ -1,6 +1,6 @@
--- Notes that a request with an idempotency key is at work. Null: go on. Otherwise the kept reply, or
--- {"in_flight": true}, or {"mismatch": true} when the key came with another request before. A request whose process
--- died leaves its row; after five minutes the next one may take it over. Raises PS012, PS017.
+-- Notes that a request with an idempotency key has started. Returns null to go on, otherwise the kept reply, or
+-- {"in_flight": true}, or {"mismatch": true} when the key was used for another request before. A request whose process died
+-- leaves its row; after five minutes the next one may take it over. Raises PS012, PS017.
 create or replace function accounts.begin_reply(_key_sha256 bytea, _request_sha256 bytea)
 returns jsonb
 language plpgsql

@@ -1,4 +1,4 @@
--- Refuses changes that name an unknown field, or set one to null that must have a value. Raises PS005 naming the field.
+-- Rejects changes that name an unknown field, or set a required one to null. Raises PS005 naming the field.
 create or replace function accounts.check_changes(_changes jsonb, _required text[], _optional text[])
 returns void
 language plpgsql
@@ -12,7 +12,7 @@ begin
   where e.key <> all (_required || _optional) order by e.key limit 1;
   if found then
     raise exception using errcode = 'PS005', detail = v_field,
-      message = format('there is no field %L to change', left(v_field, 80)),
+      message = format('%L is not a field that can be changed', left(v_field, 80)),
       hint = format('Use %s.', array_to_string(_required || _optional, ', '));
   end if;
   select e.key into v_field from jsonb_each(_changes) e
@@ -20,8 +20,8 @@ begin
   order by e.key limit 1;
   if found then
     raise exception using errcode = 'PS005', detail = v_field,
-      message = format('%s must be a text that is not empty', v_field),
-      hint = format('Give %s a value, or leave it out to keep the one there is.', v_field);
+      message = format('%s must not be empty', v_field),
+      hint = format('Give %s a value, or omit it to keep the present one.', v_field);
   end if;
 end;
 $$;

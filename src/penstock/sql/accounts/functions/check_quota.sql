@@ -1,6 +1,6 @@
--- Called when a document was added or has grown: whether the tenant's quotas of documents and stored bytes still hold.
--- A tenant with a quota adds one document at a time, from here to the commit, so that no race exceeds it; without one
--- nothing is locked or counted. Deleting frees at once. A restore, which has no tenant set, is not checked.
+-- Called when a document was added or has grown: checks the tenant's quotas of documents and stored bytes.
+-- A tenant with a quota adds one document at a time, from here to the commit, so that no race exceeds it; without a quota
+-- nothing is locked or counted. Deleting frees space at once. A restore, which has no tenant set, is not checked.
 -- Locks: the tenant's quota (advisory), after the document's row. Raises PS020.
 create or replace function accounts.check_quota(_tenant_id uuid, _documents integer, _bytes bigint)
 returns void

@@ -1,4 +1,4 @@
--- Refuses a slug that could not stand in an address. Raises PS005.
+-- Rejects a slug that could not be part of a URL. Raises PS005.
 create or replace function accounts.check_slug(_slug text)
 returns void
 language plpgsql
@@ -7,8 +7,8 @@ as $$
 begin
   if _slug is null or _slug !~ '^[a-z0-9][a-z0-9-]{0,62}$' then
     raise exception using errcode = 'PS005', detail = 'slug',
-      message = format('%L is no slug', left(_slug, 80)),
-      hint = 'Use 1 to 63 small letters, digits and hyphens, beginning with a letter or digit.';
+      message = format('%L is not a valid slug', left(_slug, 80)),
+      hint = 'Use 1 to 63 lower-case letters, digits and hyphens, starting with a letter or digit.';
   end if;
 end;
 $$;

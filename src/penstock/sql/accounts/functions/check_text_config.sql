@@ -1,4 +1,4 @@
--- Refuses a language the server has no text-search configuration for. Raises PS005.
+-- Rejects a language for which the server has no text-search configuration. Raises PS005.
 create or replace function accounts.check_text_config(_name text, _field text default 'text_config')
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Keeps a key by its hash; the secret itself is shown once by whoever made it. Of keys made at once a tenant with a
--- quota gets no more than that. Locks: the tenant's quota of keys (advisory), if there is one. Raises PS012, PS017, PS020.
+-- Stores an API key by its hash; the caller shows the secret once. A tenant with a quota of keys cannot exceed it by creating
+-- several at once. Locks: the tenant's quota of keys (advisory), if there is one. Raises PS012, PS017, PS020.
 create or replace function accounts.create_key(
   _key_id uuid,
   _name text,

@@ -1,4 +1,4 @@
--- Makes a project of the tenant. Raises PS005, PS012, PS014, PS017.
+-- Creates a project of the tenant. Raises PS005, PS012, PS014, PS017.
 create or replace function accounts.create_project(
   _project_id uuid,
   _slug text,
@@ -28,7 +28,7 @@ begin
   returning * into v_project;
   if v_project.project_id is null then
     raise exception using errcode = 'PS014', detail = 'slug',
-      message = format('there is a project %L already', _slug),
+      message = format('a project %L already exists', _slug),
       hint = 'Use it, or choose another slug.';
   end if;
   return accounts.project_row(v_project);

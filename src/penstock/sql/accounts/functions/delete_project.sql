@@ -1,7 +1,7 @@
--- Deletes a project with its documents. From here on it is not found, takes nothing in, and no search finds its
--- documents; up to _limit of them are deleted at once, the rest by the task delete-project. Its slug is free again.
--- The project "default" stays: documents that name no project go there. Returns how many documents went and are left.
--- Locks: the project's row, then its documents'. Raises PS011, PS012, PS013, PS014, PS017.
+-- Deletes a project with its documents. From now on it cannot be found, accepts no documents, and no search finds its
+-- documents; up to _limit of them are deleted at once, the rest by the task delete-project. Its slug is free again. The
+-- project "default" cannot be deleted, because documents without a project go there. Returns how many documents were deleted
+-- and how many are left. Locks: the project's row, then its documents'. Raises PS011, PS012, PS013, PS014, PS017.
 create or replace function accounts.delete_project(_project text, _limit integer default 500)
 returns jsonb
 language plpgsql
@@ -17,7 +17,7 @@ begin
   perform ingest.open_tenant();
   if v_project.slug = 'default' then
     raise exception using errcode = 'PS011', detail = 'project',
-      message = 'the project "default" cannot be deleted: documents that name no project go there',
+      message = 'the project "default" cannot be deleted: documents without a project go there',
       hint = 'Delete its documents instead.';
   end if;
   if exists (
@@ -29,7 +29,7 @@ begin
   end if;
   update accounts.project p set deleted_at = internal.clock(), next_embedder = null
   where p.project_id = v_project.project_id and p.deleted_at is null;
-  -- What is left for the task must not be found meanwhile either.
+  -- Documents that are left for the task must not be found until then either.
   update ingest.document d set live_generation = 0, staged_generation = null, staged_pipeline = null
   where d.tenant_id = v_project.tenant_id and d.project_id = v_project.project_id and d.deleted_at is null
     and (d.live_generation > 0 or d.staged_pipeline is not null);

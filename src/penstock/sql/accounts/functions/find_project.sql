@@ -1,4 +1,4 @@
--- The tenant's project of this slug or id. Raises PS012, PS013.
+-- The tenant's project with this slug or id. Raises PS012, PS013.
 create or replace function accounts.find_project(_project text)
 returns accounts.project
 language plpgsql
@@ -16,7 +16,7 @@ begin
   if not found then
     raise exception using errcode = 'PS013', detail = 'project',
       message = format('there is no project %L', left(_project, 80)),
-      hint = 'Make it first (penstock project create SLUG), or leave it out for the project "default".';
+      hint = 'Create it first (penstock project create SLUG), or omit it to use the project "default".';
   end if;
   return v_project;
 end;

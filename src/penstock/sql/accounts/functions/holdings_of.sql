@@ -1,5 +1,5 @@
--- What a tenant has of what quotas count: live documents, the bytes of their originals, and keys that open something;
--- each with its limit, null for none.
+-- What a tenant has of everything that quotas count: live documents, the bytes of their originals, and valid keys; each with
+-- its limit, null for none.
 create or replace function accounts.holdings_of(_tenant accounts.tenant)
 returns jsonb
 language sql

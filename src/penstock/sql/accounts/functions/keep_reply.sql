@@ -1,6 +1,6 @@
--- Keeps the reply to a request with an idempotency key; without a status it forgets the request, so that a failed one
--- can be sent again. A secret is never kept: the API leaves it out, and what an API process of the last release still
--- sends is removed here. Raises PS012.
+-- Keeps the reply to a request with an idempotency key; without a status it forgets the request, so that a failed one can be
+-- sent again. A secret is never kept: the API omits it, and a secret from an API process of the previous release is removed
+-- here. Raises PS012.
 create or replace function accounts.keep_reply(_key_sha256 bytea, _status integer, _body jsonb)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Starts the deletion of an account that is flagged, once; one that ended with a failure starts again, with the parts of
--- it that were stuck. What is wrong with the call comes back in words, and then nothing is written. Raises PS012.
+-- Starts the deletion of a flagged account, once; one that ended with a failure starts again, with the parts that were stuck.
+-- If the call is invalid, it returns a message and writes nothing. Raises PS012.
 create or replace function accounts.kickoff_account_deletion(
   _account_id uuid,
   _scheduled_at timestamptz default null,

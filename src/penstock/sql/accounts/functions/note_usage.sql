@@ -1,4 +1,4 @@
--- Adds what an embedding run cost to the tenant's day. Raises PS012, PS017.
+-- Adds the cost of an embedding run to the tenant's day. Raises PS012, PS017.
 create or replace function accounts.note_usage(_model text, _tokens bigint, _calls bigint, _texts bigint, _reused bigint)
 returns void
 language sql

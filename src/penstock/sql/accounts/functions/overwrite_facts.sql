@@ -1,6 +1,6 @@
--- Overwrites what the facts of a tenant's processes may tell of people: what providers answered, why attempts failed,
--- and what a process was about where that is words. New processes are found by the register. Runs with its caller's
--- rights, under the transaction's tenant.
+-- Overwrites what the facts of a tenant's processes may say about people: providers' answers, reasons of failures, and the
+-- subject of a process if it is text. Processes are found in the register, new ones too. Then calls SCHEMA.forget_tenant(uuid) of each
+-- of the user's own schemas that has one. Runs with its caller's rights, for the transaction's tenant.
 create or replace function accounts.overwrite_facts(_tenant_id uuid)
 returns void
 language plpgsql
@@ -23,6 +23,13 @@ begin
       execute format('update %I.%I set subject = ''anonymized '' || %I where tenant_id = $1',
         v_home, v_name || '_task', v_name || '_task_id') using _tenant_id;
     end if;
+  end loop;
+  for v_home in
+    select s.schema_name from internal.own_schema s
+    where to_regprocedure(format('%I.forget_tenant(uuid)', s.schema_name)) is not null
+    order by s.schema_name
+  loop
+    execute format('select %I.forget_tenant($1)', v_home) using _tenant_id;
   end loop;
 end;
 $$;

@@ -1,5 +1,5 @@
--- Overwrites what a tenant may have written about people in the rows that stay, and tells how many rows of what. Runs
--- with its caller's rights, under the transaction's tenant.
+-- Overwrites what a tenant may have written about people in the rows that stay, and returns how many rows of each kind. Runs
+-- with its caller's rights, for the transaction's tenant.
 create or replace function accounts.overwrite_personal(_tenant_id uuid)
 returns jsonb
 language plpgsql
@@ -15,8 +15,9 @@ begin
   where c.tenant_id = _tenant_id;
   get diagnostics v_count = row_count;
   v_counts := v_counts || jsonb_build_object('clients', v_count);
-  -- The trigger has put the new name where search reads it.
+  -- The triggers have put the new name where search reads it, and noted the change.
   delete from ingest.client_text x where x.tenant_id = _tenant_id;
+  delete from ingest.client_change x where x.tenant_id = _tenant_id;
   delete from ingest.text_config_used x where x.tenant_id = _tenant_id;
 
   update ingest.ingestion i set
@@ -43,7 +44,7 @@ begin
   v_counts := v_counts || jsonb_build_object('files', v_count);
 
   update ingest.source s set
-    name = 'anonymized', config = '{}', metadata = '{}', secret_ids = '{}', status_message = null,
+    name = 'anonymized', account = null, address = null, config = '{}', metadata = '{}', secret_ids = '{}', status_message = null,
     access_token_vault_id = null, refresh_token_vault_id = null, token_expires_at = null
   where s.tenant_id = _tenant_id;
   get diagnostics v_count = row_count;
@@ -67,7 +68,8 @@ begin
   get diagnostics v_count = row_count;
   v_counts := v_counts || jsonb_build_object('projects', v_count);
   update accounts.tenant t set
-    slug = 'deleted-' || t.tenant_id::text, name = 'anonymized', webhook_url = null, webhook_secret_id = null
+    slug = 'deleted-' || t.tenant_id::text, name = 'anonymized', webhook_url = null, webhook_secret_id = null,
+    contact_email = null
   where t.tenant_id = _tenant_id;
   return v_counts;
 end;

@@ -1,5 +1,5 @@
--- A project as callers see it, with how many documents it has in each status, and how many a switch of the embedder
--- left behind because they could not be embedded anew: those are found by their words only.
+-- A project as callers see it, with the number of documents in each status, and how many could not be embedded again when
+-- the embedder was switched: those are found by their words only.
 create or replace function accounts.project_row(_project accounts.project)
 returns jsonb
 language sql

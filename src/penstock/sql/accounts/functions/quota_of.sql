@@ -1,5 +1,5 @@
--- A tenant's quota: its own figure, or the one its caller's settings give for all (penstock.max_…, set for the
--- transaction). Null means none.
+-- A tenant's quota: its own figure, or the default from its caller's settings (penstock.max_…, set for the transaction). Null
+-- means no limit.
 create or replace function accounts.quota_of(_tenant accounts.tenant, _quota text)
 returns bigint
 language sql

@@ -1,4 +1,4 @@
--- Refuses what would exceed a quota, saying which, what is used, the limit and how to raise it. Raises PS020.
+-- Rejects what would exceed a quota, naming the quota, what is used, the limit and how to raise it. Raises PS020.
 create or replace function accounts.refuse_over_quota(_quota text, _unit text, _used numeric, _limit bigint)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- Ends a key at once; a second time changes nothing. Raises PS012, PS013.
+-- Revokes a key at once; revoking it again changes nothing. Raises PS012, PS013.
 create or replace function accounts.revoke_key(_key_id uuid)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Changes a project's settings; documents follow when they are next ingested or the project is re-indexed. The
--- embedder changes only through a re-index (ingest.switch_embedder). Raises PS005, PS012, PS013, PS017.
+-- Changes a project's settings; they apply to documents when they are next ingested or the project is re-indexed. The
+-- embedder is changed by a re-index only (ingest.start_reindex). Raises PS005, PS012, PS013, PS017.
 create or replace function accounts.set_project(_project text, _changes jsonb)
 returns jsonb
 language plpgsql

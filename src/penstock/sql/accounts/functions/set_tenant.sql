@@ -1,5 +1,4 @@
--- Changes the transaction's own tenant; a field that is not among the changes stays as it is. Raises PS005, PS012,
--- PS013, PS017.
+-- Changes the transaction's own tenant; fields that are not given keep their values. Raises PS005, PS012, PS013, PS017.
 create or replace function accounts.set_tenant(_changes jsonb)
 returns jsonb
 language plpgsql
@@ -12,13 +11,20 @@ begin
   perform ingest.open_tenant();
   perform accounts.check_changes(_changes, array['name'], array[
     'max_upload_bytes', 'requests_per_minute', 'monthly_token_budget', 'max_documents', 'max_stored_bytes', 'max_keys',
-    'webhook_url', 'webhook_secret_id']);
+    'webhook_url', 'webhook_secret_id', 'contact_email']);
+  if _changes ->> 'contact_email' is not null
+    and (_changes ->> 'contact_email' !~ '^[^\s@<>]+@[^\s@<>]+$' or length(_changes ->> 'contact_email') > 320)
+  then
+    raise exception using errcode = 'PS005', detail = 'contact_email',
+      message = format('%L is not an email address', left(_changes ->> 'contact_email', 320)),
+      hint = 'Write name@example.org.';
+  end if;
   if _changes ->> 'webhook_secret_id' is not null and not exists (
     select from vault.secret s
     where s.tenant_id = internal.require_tenant() and s.secret_id = (_changes ->> 'webhook_secret_id')::uuid)
   then
     raise exception using errcode = 'PS013', detail = 'webhook_secret_id',
-      message = format('there is no secret %s', _changes ->> 'webhook_secret_id'), hint = 'Put it into the vault first.';
+      message = format('there is no secret %s', _changes ->> 'webhook_secret_id'), hint = 'Store it in the vault first.';
   end if;
   update accounts.tenant t set
     name = case when _changes ? 'name' then _changes ->> 'name' else t.name end,
@@ -35,7 +41,8 @@ begin
     max_keys = case when _changes ? 'max_keys' then (_changes ->> 'max_keys')::bigint else t.max_keys end,
     webhook_url = case when _changes ? 'webhook_url' then _changes ->> 'webhook_url' else t.webhook_url end,
     webhook_secret_id = case when _changes ? 'webhook_secret_id' then (_changes ->> 'webhook_secret_id')::uuid
-      else t.webhook_secret_id end
+      else t.webhook_secret_id end,
+    contact_email = case when _changes ? 'contact_email' then _changes ->> 'contact_email' else t.contact_email end
   where t.tenant_id = internal.require_tenant()
   returning * into v_tenant;
   return accounts.tenant_row(v_tenant);

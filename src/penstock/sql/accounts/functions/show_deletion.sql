@@ -1,5 +1,5 @@
--- How far the deletion of the transaction's tenant is, and its receipt once there is one; null when none was requested.
--- Raises PS012.
+-- The progress of the deletion of the transaction's tenant, with the receipt once there is one; null when no deletion was
+-- requested. Raises PS012.
 create or replace function accounts.show_deletion()
 returns jsonb
 language sql
@@ -21,6 +21,8 @@ as $$
     'requested_at', t.created_at,
     'files_left', (
       select count(*) from files.file f where f.tenant_id = t.tenant_id and f.blob_path not like 'removed/%'),
+    'parameters_left', (
+      select count(*) from vault.parameter p where p.tenant_id = t.tenant_id and p.removed_at is null),
     'flags', (
       select array_agg(g.flag order by g.created_at) from accounts.account_flag g where g.tenant_id = t.tenant_id),
     'receipt', r.receipt,

@@ -1,4 +1,4 @@
--- What the transaction's tenant has of what quotas count, and its limits. Raises PS012.
+-- What the transaction's tenant has of everything that quotas count, and its limits. Raises PS012.
 create or replace function accounts.show_holdings()
 returns jsonb
 language sql

@@ -1,4 +1,4 @@
--- One project of the tenant by slug or id. Raises PS012, PS013.
+-- One project of the tenant, by slug or id. Raises PS012, PS013.
 create or replace function accounts.show_project(_project text)
 returns jsonb
 language sql

@@ -1,4 +1,5 @@
--- The transaction's own tenant, with where its webhook's secret is kept and what it has of what quotas count. Raises PS012.
+-- The transaction's own tenant, with the id of its webhook's secret and what it has of everything that quotas count.
+-- Raises PS012.
 create or replace function accounts.show_tenant()
 returns jsonb
 language sql

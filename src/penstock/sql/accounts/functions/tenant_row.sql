@@ -1,4 +1,4 @@
--- A tenant as callers see it: everything but where its secret is kept.
+-- A tenant as callers see it: everything but the id of its secret.
 create or replace function accounts.tenant_row(_tenant accounts.tenant)
 returns jsonb
 language sql

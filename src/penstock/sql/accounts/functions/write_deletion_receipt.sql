@@ -1,5 +1,5 @@
--- Writes what is left to show of a deleted account: what was removed, counted when it was, the hash over the contents,
--- the times, and until when backups still hold it. The receipt's own hash tells whether a copy was changed.
+-- Writes the receipt of a deleted account: what was removed, counted at the time, a hash over the contents, the times, and
+-- the date until which backups still hold it. The receipt's own hash shows whether a copy was changed.
 create or replace function accounts.write_deletion_receipt(_task accounts.account_deletion_task)
 returns void
 language sql

@@ -1,7 +1,6 @@
--- Asks for an account to be deleted, which is the transaction's tenant and no other. From here on its keys open nothing
--- and nothing is taken in; the rest is the supervisor's. A second call gives the task there is. What is wrong with the
--- call comes back in words, and then nothing is written.
--- Locks: the tenant's row, waiting for intakes that are under way. Raises PS012.
+-- Requests the deletion of the transaction's tenant, and no other. From now on its keys are refused and it accepts nothing; the
+-- supervisor does the rest. A second call returns the existing task. If the call is invalid, it returns a message and writes
+-- nothing. Locks: the tenant's row, waiting for uploads in progress. Raises PS012.
 create or replace function api.request_account_deletion(
   _account_id uuid,
   _backup_retention interval default '30 days',
@@ -17,7 +16,7 @@ declare
   v_kickoff record;
 begin
   if _account_id is null then
-    validation_failure_message := 'account_id is missing: give the id of an account';
+    validation_failure_message := 'account_id is missing: pass the id of the account';
     return;
   end if;
   if _backup_retention is null or _backup_retention < interval '0' then

@@ -1,4 +1,4 @@
--- Puts files with a message: an array of {filename, mime_type, content_base64}. Raises PS005, PS012.
+-- Attaches files to a message: an array of {filename, mime_type, content_base64}. Raises PS005, PS012.
 create or replace function comms.attach(_email_message_id bigint, _attachments jsonb)
 returns void
 language plpgsql
@@ -16,7 +16,7 @@ begin
 exception
   when not_null_violation or invalid_parameter_value then
     raise exception using errcode = 'PS005', detail = 'attachments',
-      message = 'an attachment has a file name and its content in base64',
+      message = 'an attachment needs a file name, and its content in base64',
       hint = 'Give an array of {"filename", "mime_type", "content_base64"}.';
 end;
 $$;

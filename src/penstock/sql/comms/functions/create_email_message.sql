@@ -1,4 +1,4 @@
--- Stores a message to be sent; payloads of tasks carry its id only. Attachments are an array of {filename, mime_type,
+-- Stores an email to be sent; payloads of tasks carry only its id. Attachments are an array of {filename, mime_type,
 -- content_base64}. Returns its id. Raises PS005, PS012, PS017.
 create or replace function comms.create_email_message(
   _to_addresses text[],
@@ -27,7 +27,7 @@ begin
   end if;
   if _subject is null or _subject ~ '[\r\n]' then
     raise exception using errcode = 'PS005', detail = 'subject',
-      message = 'a subject is one line of text', hint = 'Give a subject without line breaks.';
+      message = 'a subject must be one line of text', hint = 'Give a subject without line breaks.';
   end if;
   if coalesce(nullif(_body_text, ''), nullif(_body_html, '')) is null then
     raise exception using errcode = 'PS005', detail = 'body_text',
@@ -38,7 +38,7 @@ begin
   loop
     if v_address is null or v_address !~ '^[^\s@<>]+@[^\s@<>]+$' and v_address !~ '^[^\r\n<>]*<[^\s@<>]+@[^\s@<>]+>$' then
       raise exception using errcode = 'PS005', detail = 'address',
-        message = format('%L is no address', left(v_address, 320)),
+        message = format('%L is not an email address', left(v_address, 320)),
         hint = 'Write name@example.org, or Name <name@example.org>.';
     end if;
   end loop;

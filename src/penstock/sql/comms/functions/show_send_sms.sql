@@ -1,5 +1,5 @@
--- How far the sending of a message is, for whoever sent it: its state (open, succeeded, failed), how often it was tried,
--- what the last failure was, and when it is looked at next. Null when the tenant has no such task. Raises PS012.
+-- The progress of sending a message: its state (open, succeeded, failed), how often it was tried, the last failure, and when it
+-- is checked next. Null when the tenant has no such task. Raises PS012.
 create or replace function comms.show_send_sms(_send_sms_task_id bigint)
 returns jsonb
 language sql

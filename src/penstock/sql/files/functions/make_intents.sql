@@ -1,6 +1,6 @@
--- Records that blobs are about to be written, and gives the ids of their files. To be committed before the first of them
--- is written: what ingest.take_in() and ingest.put_content() then insert as a file is taken off the list in the same
--- transaction. The ids are made here, so that no tenant can name another's file. Raises PS012, PS017.
+-- Records that blobs are about to be written, and returns the ids of their files. Commit it before writing the first of them:
+-- ingest.take_in() and ingest.put_content() remove the intent in the transaction that inserts the file. The ids are made
+-- here, so that no tenant can name another's file. Raises PS012, PS017.
 create or replace function files.make_intents(_count integer)
 returns uuid[]
 language plpgsql

@@ -1,4 +1,4 @@
--- A blob is gone from the store: its row stays as a record, without the path. Raises PS012.
+-- A blob was removed from the store: its row stays as a record, without the path. Raises PS012.
 create or replace function files.mark_file_deleted(_file_id uuid)
 returns void
 language sql

@@ -1,6 +1,6 @@
--- Takes an intent off the list, because its file is inserted in this transaction, and gives the path to write to. While
--- the transaction lasts its lock keeps maintenance away. Null when none was recorded (a worker of the last release).
--- Locks: the intent's row. Raises PS011 when maintenance has given the intent up, PS012.
+-- Removes an intent, because its file is inserted in this transaction, and returns the path to write to. Until the transaction
+-- ends, its lock keeps maintenance from abandoning the intent. Null when none was recorded (a worker of the last release).
+-- Locks: the intent's row. Raises PS011 when maintenance has abandoned the intent, PS012.
 create or replace function files.take_intent(_file_id uuid)
 returns text
 language plpgsql
@@ -15,7 +15,7 @@ begin
   returning * into v_intent;
   if v_intent.abandoned_at is not null then
     raise exception using errcode = 'PS011', detail = 'file_id',
-      message = format('the intent to write file %s was given up at %s', _file_id, v_intent.abandoned_at),
+      message = format('the intent to write file %s was abandoned at %s', _file_id, v_intent.abandoned_at),
       hint = 'Send the document again.';
   end if;
   return v_intent.blob_path;

@@ -1,5 +1,5 @@
--- What is known of each file; `deleted` once nothing of it is left in the store. Row security shows the transaction's
--- tenant only.
+-- What is known about each file; `deleted` once nothing of it is left in the store. Row security limits it to the
+-- transaction's tenant.
 create or replace view files.file_metadata as
 select
   f.file_id,

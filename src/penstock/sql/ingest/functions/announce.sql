@@ -1,4 +1,4 @@
--- Asks for the tenant's completion webhook about an ingestion that ended, if the tenant has one.
+-- Enqueues the tenant's completion webhook for an ingestion that ended, if the tenant has one.
 create or replace function ingest.announce(_ingestion_id uuid)
 returns void
 language sql

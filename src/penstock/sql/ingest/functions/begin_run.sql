@@ -1,7 +1,7 @@
--- Begins a run of a document and gives its generation, a number no other run has, which fences the run's later calls.
--- What to do is in `mode`: index it, stage it for the project's next embedder beside the live generation, or nothing
--- (gone, done), or wait some seconds because its embedder is unavailable; an outage that lasts makes it index with the
--- fallback, if there is one. A run found under way was lost with its worker: the timeline says so and it starts anew.
+-- Begins a run of a document and returns its generation, a number no other run has, which fences the run's later calls.
+-- `mode` says what to do: index the document; stage it for the project's next embedder beside the live generation; nothing
+-- (gone, done); or wait some seconds because its embedder is unavailable. During a long outage it is indexed with the
+-- fallback, if there is one. A run found in progress was lost with its worker: the timeline says so and it starts again.
 -- Locks: the document's row, the embedder's outage. Raises PS012.
 create or replace function ingest.begin_run(
   _document_id uuid, _task_id bigint, _attempt integer, _code_version text, _fallback text default null,
@@ -45,7 +45,7 @@ begin
   v_embedder := case v_mode when 'stage' then v_project.next_embedder else v_project.embedder end;
   select * into v_chosen
   from ingest.choose_embedder(v_embedder, case v_mode when 'index' then _fallback end, _fallback_after);
-  -- A worker of the release before gives no _fallback_after and does not know how to wait.
+  -- A worker of the previous release passes no _fallback_after and cannot wait.
   if v_chosen.wait_seconds is not null and _fallback_after is not null then
     if v_mode = 'index' and v_document.reason_code is distinct from 'embedder_unavailable' then
       update ingest.document d set reason_code = 'embedder_unavailable', error_message = left(v_chosen.reason, 2000)
@@ -96,8 +96,14 @@ begin
     'size_bytes', v_document.size_bytes,
     'mime_type', v_document.mime_type,
     'filename', v_document.filename,
+    'source_id', v_document.source_id,
+    'is_restored', exists (
+      select from ingest.decision n where n.document_id = _document_id and n.reversed_at is not null),
     'parent_document_id', v_document.parent_document_id,
     'metadata', v_document.metadata,
-    'blob_path', (select f.blob_path from files.file f where f.file_id = v_document.file_id));
+    'blob_path', (select f.blob_path from files.file f where f.file_id = v_document.file_id),
+    'text', case when v_document.file_id is null then (
+      select s.text from ingest.source_document s
+      where s.source_id = v_document.source_id and s.external_id = v_document.external_id) end);
 end;
 $$;

@@ -1,8 +1,7 @@
--- Gives a tenant an HNSW index of its own over its vectors of one model. A plain build: "concurrently" cannot run in a
--- function, and a login that may run it by itself would have to own the tables, which no process of ours may. Writers
--- of the tenant's partition wait while it builds (seconds for 100,000 chunks, once), searches do not; when a
--- writer does not let go in time it gives up, and the next tending tries again.
--- Locks: the tenant's partition of ingest.chunk_vector, in share mode. Raises PS005, 55P03.
+-- Builds an HNSW index for a tenant over its vectors of one model. A plain build: "concurrently" cannot run in a function, and
+-- a login that may run it would have to own the tables, which no process of ours does. Writers of the tenant's partition
+-- wait during the build (seconds for 100,000 chunks, once), searches do not; if a writer holds its lock too long, the build
+-- is left for the next maintenance. Locks: the tenant's partition of ingest.chunk_vector, in share mode. Raises PS005, 55P03.
 create or replace function ingest.build_vector_index(_tenant_id uuid, _model text, _dimensions integer)
 returns void
 language plpgsql

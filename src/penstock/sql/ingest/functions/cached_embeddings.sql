@@ -1,5 +1,5 @@
--- The embeddings the tenant already has of these texts in this model. Notes their use at most once a day, because a
--- look must not write each time. Locks: the rows it notes, skipping those somebody else notes. Raises PS012.
+-- The embeddings of these texts that the tenant already has for this model. Notes their use at most once a day, so that most
+-- lookups write nothing. Locks: the rows it notes, skipping those that are locked. Raises PS012.
 create or replace function ingest.cached_embeddings(_model text, _sha256s bytea[])
 returns table (text_sha256 bytea, embedding bytea)
 language plpgsql

@@ -1,7 +1,7 @@
--- Which embedder a run uses now. While the project's own is unavailable a run waits (`wait_seconds`), except one at a
--- time that tries it again; once it has been unavailable for _fallback_after seconds, runs use the fallback. An outage
--- counts only while somebody keeps finding it: an old row says nothing about now. `is_probe`: the caller's success ends
--- the outage of the embedder it was given. Locks: the outage's row, to claim the probe.
+-- Which embedder a run uses now. While the project's own is unavailable, runs wait (`wait_seconds`), except one at a time that
+-- tries it again; once it has been unavailable for _fallback_after seconds, runs use the fallback. An outage counts only while
+-- runs keep confirming it: an old row says nothing about now. `is_probe`: the caller's success ends the outage of the
+-- embedder it was given. Locks: the outage's row, to claim the probe.
 create or replace function ingest.choose_embedder(
   _embedder text, _fallback text default null, _fallback_after double precision default null,
   out embedder text, out wait_seconds double precision, out is_probe boolean, out since timestamptz, out reason text

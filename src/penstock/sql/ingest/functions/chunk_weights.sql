@@ -8,7 +8,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select (e.entry >> 32)::integer, array_agg(p.lexeme),
-    array_agg(2.2::float8 * f.frequency / (f.frequency + 0.3::float8 + 0.9::float8 / coalesce(s.average, 100) * (e.entry & 65535)))
+    array_agg(search.bm25_weight(f.frequency, (e.entry & 65535) / coalesce(s.average, 100)))
   from ingest.posting p
   cross join lateral unnest(p.entries) as e (entry)
   cross join lateral (select e.entry >> 16 & 65535 as frequency) f

@@ -1,4 +1,4 @@
--- Whether the caller is the one to try an unavailable embedder now; the others wait for what it finds.
+-- Whether the caller is the one to try an unavailable embedder now; the others wait for its result.
 -- Locks: the embedder's row.
 create or replace function ingest.claim_probe(_embedder text)
 returns boolean

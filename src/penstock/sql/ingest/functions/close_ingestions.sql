@@ -1,4 +1,4 @@
--- Ends all open ingestions of a document the same way and announces them.
+-- Ends all open ingestions of a document with the same status and announces them.
 create or replace function ingest.close_ingestions(
   _document_id uuid,
   _status ingest.ingestion_status,

@@ -11,7 +11,7 @@ declare
 begin
   if _status is null or _status not in ('failed', 'skipped') then
     raise exception using errcode = 'PS005', detail = 'status',
-      message = format('documents that are %s are not retried', coalesce(_status, 'of any status')),
+      message = format('documents with status %s cannot be retried', coalesce(_status, 'null')),
       hint = 'Use failed or skipped.';
   end if;
   if _project is not null then

@@ -1,7 +1,7 @@
--- Makes the tables of vectors once pgvector is there; called by each migration and by the keeper, so that an extension
--- installed later is taken up. Vectors lie apart from the text, so that an exact scan reads them alone, and inline up
--- to a page. Eight partitions by tenant: a plain index build keeps the writers of one waiting, not of all.
--- Locks: ingest.chunk_vector while it is made; none when it is there.
+-- Creates the vector tables once pgvector is installed; called by each migration and by maintenance, so that an extension
+-- installed later is used. Vectors are stored apart from the text, so that an exact scan reads only them, and inline up to a
+-- page. Eight partitions by tenant: a plain index build makes the writers of one partition wait, not all.
+-- Locks: ingest.chunk_vector while it is created; none when it exists.
 create or replace function ingest.create_vector_tables()
 returns void
 language plpgsql
@@ -53,8 +53,8 @@ begin
     execute format(
       'create policy own_tenant on %s for all to public
          using (tenant_id = (select internal.tenant_id())) with check (tenant_id = (select internal.tenant_id()))', v_table);
-    execute format('create policy keeper_sees_all on %s for all to penstock_keeper using (true) with check (true)', v_table);
-    execute format('grant select, insert, update, delete on %s to penstock_keeper', v_table);
+    execute format('create policy sees_all_tenants on %s for all to penstock_all_tenants using (true) with check (true)', v_table);
+    execute format('grant select, insert, update, delete on %s to penstock_all_tenants', v_table);
   end loop;
 end;
 $$;

@@ -1,5 +1,5 @@
--- Deletes up to _limit documents of a project that was deleted, each as ingest.delete_document() does, and tells how
--- many went; 0 when none is left. Locks: the documents' rows. Raises PS012.
+-- Deletes up to _limit documents of a deleted project, each like ingest.delete_document(), and returns how many; 0 when none is
+-- left. Locks: the documents' rows. Raises PS012.
 create or replace function ingest.delete_batch(_project_id uuid, _limit integer default 200)
 returns integer
 language plpgsql
@@ -16,7 +16,7 @@ begin
     where d.tenant_id = internal.require_tenant() and d.project_id = _project_id and d.deleted_at is null
     order by d.document_id limit _limit
   loop
-    -- One that came with another, as an attachment, may have gone with it.
+    -- An attachment may already have been deleted with its document.
     if exists (select from ingest.document d where d.document_id = v_document_id and d.deleted_at is null) then
       v_count := v_count + ingest.delete_document(v_document_id);
     end if;

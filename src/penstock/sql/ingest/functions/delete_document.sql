@@ -1,6 +1,7 @@
--- Takes a document out of every search at once, stops its run, ends its open ingestions and starts a supervised removal
--- of each of its files, with its chunks and vectors. Attachments that came in with it alone go with it. Returns how many documents went.
--- Locks: the document's row, then its attachments'. Raises PS012, PS013.
+-- Removes a document from every search at once, stops its run, ends its open ingestions and starts a supervised removal of each
+-- of its files, with its chunks and vectors; a record has no file, and its chunks are swept. Attachments that came in only with
+-- it are deleted too. Returns how many documents were deleted. Locks: the document's row, then its attachments'.
+-- Raises PS012, PS013.
 create or replace function ingest.delete_document(_document_id uuid)
 returns integer
 language plpgsql
@@ -18,6 +19,11 @@ begin
     and queues.task_state(v_document.task_id) in ('ready', 'waiting', 'parked', 'running')
   then
     perform queues.cancel_task(v_document.task_id, 'its document was deleted');
+  end if;
+  if v_document.file_id is null then
+    perform ingest.put_sweep(_document_id, g.generation, interval '0')
+    from (select distinct c.generation from ingest.chunk c where c.document_id = _document_id) g;
+    perform ingest.forget_texts(v_document.tenant_id, _document_id, null);
   end if;
   perform files.kickoff_file_deletion(f.file_id)
   from files.file f

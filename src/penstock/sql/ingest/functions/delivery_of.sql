@@ -1,4 +1,4 @@
--- What the tenant's completion webhook says about an ingestion, and where to; null when the tenant has none any more.
+-- What the tenant's completion webhook sends about an ingestion, and where to; null when the tenant no longer has a webhook.
 -- Raises PS012.
 create or replace function ingest.delivery_of(_ingestion_id uuid)
 returns jsonb

@@ -1,4 +1,4 @@
--- Takes back a generation that never went live or no longer is, and tells how many chunks went.
+-- Removes a generation that never went live or is no longer live, and returns how many chunks were deleted.
 -- Locks: the document's row, shared. Raises PS011, PS012.
 create or replace function ingest.drop_generation(_document_id uuid, _generation integer)
 returns integer

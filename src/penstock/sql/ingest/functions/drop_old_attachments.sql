@@ -1,5 +1,5 @@
--- Deletes the attachments that came in with an earlier content of a document, and with nothing else, and are not in the
--- content that its present run has read. Returns how many went.
+-- Deletes the attachments that came in only with an earlier content of a document and are not in the content that its present
+-- run has read. Returns how many.
 -- Locks: the attachments' rows, after the document's, which the caller holds. Raises PS012.
 create or replace function ingest.drop_old_attachments(_document_id uuid)
 returns integer

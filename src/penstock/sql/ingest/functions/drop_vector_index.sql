@@ -1,4 +1,4 @@
--- Takes a tenant's HNSW index away; search is exact again. Locks: the index and its partition, for a moment.
+-- Drops a tenant's HNSW index; its searches are exact again. Locks: the index and its partition, for a moment.
 create or replace function ingest.drop_vector_index(_tenant_id uuid, _model text)
 returns void
 language plpgsql

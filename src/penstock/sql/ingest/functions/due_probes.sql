@@ -1,5 +1,5 @@
--- The unavailable embedders nobody has tried since they were due, now the caller's to try.
--- Locks: their rows, skipping those another caller tries.
+-- The unavailable embedders that are due to be tried again; the caller is the one to try them.
+-- Locks: their rows, skipping those that another caller tries.
 create or replace function ingest.due_probes()
 returns setof text
 language sql

@@ -1,4 +1,4 @@
--- A document that failed before has come through: its dead letters end. Raises PS012.
+-- Removes the dead letters of a document that failed before and has now been indexed. Raises PS012.
 create or replace function ingest.end_dead_letters(_document_id uuid)
 returns void
 language plpgsql

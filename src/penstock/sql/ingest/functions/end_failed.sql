@@ -1,4 +1,4 @@
--- Ends a document that nothing runs for any more, and its open ingestions. Raises PS011, PS012, PS013.
+-- Ends a document for which nothing will run any more as failed, with its open ingestions. Raises PS011, PS012, PS013.
 create or replace function ingest.end_failed(_document_id uuid, _code text, _message text)
 returns void
 language plpgsql

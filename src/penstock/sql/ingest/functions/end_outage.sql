@@ -1,4 +1,4 @@
--- An embedder answered: true when it had been noted as unavailable.
+-- Notes that an embedder answered: true when it had been unavailable.
 create or replace function ingest.end_outage(_embedder text)
 returns boolean
 language sql

@@ -1,5 +1,5 @@
--- Asks for a run of a document: one live task a document by a coalescing key, documents with a pipeline of their own
--- first. A wake-up during a run causes exactly one more run.
+-- Enqueues a run of a document: one live task per document, by a coalescing key; documents with a pipeline of their own go
+-- first. A request during a run causes exactly one more run.
 create or replace function ingest.enqueue_ingest(_document_id uuid)
 returns bigint
 language plpgsql

@@ -1,5 +1,5 @@
--- Removes all of a deleted document from the index, and the cached embeddings that no other document of the tenant
--- uses. Tells how many chunks went. Locks: the rows it deletes. Raises PS011, PS012.
+-- Removes a deleted document from the index, with the cached embeddings that no other document of the tenant uses. Returns how
+-- many chunks were deleted. Locks: the rows it deletes. Raises PS011, PS012.
 create or replace function ingest.erase_chunks(_document_id uuid)
 returns integer
 language plpgsql

@@ -1,4 +1,4 @@
--- What a re-index of a project would embed, judged by its live chunks: how many, their tokens, and how much of it the
+-- What a re-index of a project would embed, estimated from its live chunks: how many, their tokens, and how much of it the
 -- tenant has cached for this model. Raises PS012, PS013.
 create or replace function ingest.estimate(_project text, _model text)
 returns jsonb

@@ -1,4 +1,4 @@
--- What a document waits for, in words: its own state, then its task's. Raises PS012, PS013.
+-- Says what a document waits for: its own state, then its task's. Raises PS012, PS013.
 create or replace function ingest.explain_document(_document_id uuid)
 returns jsonb
 language plpgsql
@@ -18,7 +18,7 @@ begin
   end if;
   if v_document.task_id is not null and v_document.status in ('pending', 'processing', 'embedding', 'failed') then
     begin
-      -- A run that failed for good completed its task: that would only mislead.
+      -- A run that failed for good has completed its task; saying so would mislead.
       select coalesce(jsonb_agg(to_jsonb(e)), '[]') into v_task from queues.explain(v_document.task_id) e
       where v_document.status <> 'failed' or e.reason <> 'ended';
     exception

@@ -1,6 +1,6 @@
--- Why a document is as it is, from its own row: what failed, what it waits for, which model it is indexed with.
--- An outage of its embedder is shown in every state before its end: also while a run tries the embedder again, and before
--- the document's first run has noticed. An outage that nobody has looked at for ten minutes says nothing about now.
+-- Says why a document is in its state, from its own row: what failed, what it waits for, which model it is indexed with.
+-- An outage of its embedder is shown in every state before its end, also while a run tries the embedder again, and before the
+-- document's first run has noticed. An outage that was not confirmed for ten minutes says nothing about now.
 create or replace function ingest.explain_status(_document ingest.document)
 returns table (reason text, explanation text, remedy text)
 language plpgsql
@@ -12,8 +12,11 @@ declare
   v_embedder text;
 begin
   if _document.status = 'failed' then
-    return query select 'failed', format('It failed at %s: %s: %s', _document.updated_at,
-      coalesce(_document.reason_code, 'unknown'), coalesce(_document.error_message, 'no message was kept')),
+    -- The message of a rejected document already begins with its code.
+    return query select 'failed', format('It failed at %s: %s', _document.updated_at, case
+        when starts_with(_document.error_message, _document.reason_code || ':') then _document.error_message
+        else format('%s: %s', coalesce(_document.reason_code, 'unknown'),
+          coalesce(_document.error_message, 'no message was kept')) end),
       format('Fix the cause, then: penstock document retry %s', _document.document_id);
     return;
   end if;
@@ -23,11 +26,18 @@ begin
   if _document.status = 'pending' and _document.reason_code = 'over_budget' then
     return query select 'over_budget', format('The tenant''s budget of tokens is used up: %s.', _document.error_message),
       'Raise the tenant''s monthly_token_budget, or wait for the next month.';
+  elsif _document.status = 'pending' and _document.reason_code = 'index_not_ready' then
+    return query select 'index_not_ready', case when to_regclass('ingest.chunk_vector') is null
+        then format('The database %I has no pgvector, so there is nowhere to put its vectors.', current_database())
+        else 'pgvector was missing at its last run and is there now.' end,
+      case when to_regclass('ingest.chunk_vector') is null
+        then ingest.vectors_remedy() || '. It continues automatically a minute later.'
+        else 'Nothing to do; it continues automatically within a minute.' end;
   elsif _document.status in ('pending', 'processing', 'embedding') then
     return query
     select 'embedder_unavailable', format('The embedder %s has been unavailable since %s: %s The next call is at %s.',
       o.embedder, o.since, rtrim(o.reason, '.') || '.', o.retry_at),
-      'Nothing to do; it goes on by itself when the embedder answers. PENSTOCK_EMBEDDER_FALLBACK names a second model '
+      'Nothing to do; it continues automatically when the embedder answers. PENSTOCK_EMBEDDER_FALLBACK names a second model '
         'to index with meanwhile.'
     from internal.embedder_outage o
     where o.embedder = v_embedder and (

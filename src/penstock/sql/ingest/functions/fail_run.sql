@@ -1,5 +1,5 @@
--- Notes a run that failed. A final failure ends the document and its open ingestions; any other leaves it pending for
--- the next attempt, with the diagnosis in the timeline. The live generation stays as it is, always.
+-- Records a run that failed. A final failure ends the document and its open ingestions; any other leaves it pending for the
+-- next attempt, with the diagnosis in the timeline. The live generation never changes here.
 -- Locks: the document's row. Raises PS006, PS012.
 create or replace function ingest.fail_run(
   _document_id uuid, _generation integer, _mode text, _code text, _message text, _final boolean, _detail jsonb default '{}'

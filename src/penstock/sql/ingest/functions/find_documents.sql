@@ -1,6 +1,5 @@
--- The live documents somebody may mean by a name: those with one of these external ids or paths; if there are none,
--- those whose path ends in `_name`; if there are none, those whose file name or title is `_name`. Newest first.
--- Raises PS012.
+-- The live documents that a name may refer to: those with one of these external ids or paths; if there are none, those whose
+-- path ends in `_name`; if there are none, those whose file name or title is `_name`. Newest first. Raises PS012.
 create or replace function ingest.find_documents(_exact text[], _name text, _limit integer default 10)
 returns setof jsonb
 language sql

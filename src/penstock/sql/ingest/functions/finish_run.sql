@@ -1,7 +1,7 @@
--- Puts a run's result down: flips the live generation, records what was found, closes all open ingestions. Its chunks
--- were staged before, so this is short; the caller closes the lease in the same transaction. Answers indexed, staged,
--- gone (deleted meanwhile) or stale (its content or pipeline changed during the run: another run follows).
--- Locks: the project's row shared (a flip to another embedder waits), the document's row. Raises PS006, PS012.
+-- Publishes the result of a run: switches the live generation, records what was found, closes all open ingestions. Its chunks
+-- were staged before, so this is short; the caller closes the lease in the same transaction. Returns indexed, staged, gone
+-- (deleted meanwhile) or stale (its content or pipeline changed during the run: another run follows).
+-- Locks: the project's row shared (a switch to another embedder waits), the document's row. Raises PS006, PS012.
 create or replace function ingest.finish_run(
   _document_id uuid,
   _generation integer,

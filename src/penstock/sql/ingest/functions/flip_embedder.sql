@@ -1,6 +1,6 @@
--- Makes a project's next embedder the live one, for all its documents in one transaction. Answers flipped; waiting when
--- a document came in between and is not staged yet; given_up when not one could be staged: then the project stays with
--- the embedder it has. Locks: the project's row (runs that finish wait), then documents'. Raises PS012.
+-- Makes a project's next embedder the live one, for all its documents in one transaction. Returns flipped; waiting when a
+-- document was added meanwhile and is not staged yet; given_up when no document could be staged: then the project keeps its
+-- present embedder. Locks: the project's row (runs that finish wait), then documents'. Raises PS012.
 create or replace function ingest.flip_embedder(_project_id uuid, _code_version text)
 returns text
 language plpgsql

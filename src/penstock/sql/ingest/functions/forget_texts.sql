@@ -1,6 +1,6 @@
--- Removes the cached embeddings of the texts of one generation, or with null of a whole document, that no other chunk
--- of the tenant has: what a document said and no longer says is not kept. Runs with its caller's rights, before the
--- chunks go. Locks: the rows it deletes.
+-- Removes the cached embeddings of the texts of one generation, or with null of a whole document, that no other chunk of the
+-- tenant has: texts that a document no longer contains are not kept. Runs with its caller's rights, before the chunks are
+-- deleted. Locks: the rows it deletes.
 create or replace function ingest.forget_texts(_tenant_id uuid, _document_id uuid, _generation integer)
 returns void
 language sql

@@ -1,5 +1,5 @@
--- The document of a run with its row locked, if that run is still the newest one of a live document; null when the
--- document or its project was deleted meanwhile. Raises PS006 for a run that was overtaken.
+-- The document of a run with its row locked, if that run is still the newest one of a live document; null when the document or
+-- its project was deleted meanwhile. Raises PS006 for a run that a later one has replaced.
 create or replace function ingest.hold_run(_document_id uuid, _generation integer)
 returns ingest.document
 language plpgsql
@@ -17,13 +17,13 @@ begin
   if exists (
     select from accounts.project p where p.project_id = v_document.project_id and p.deleted_at is not null)
   then
-    perform ingest.delete_document(_document_id); -- the task that deletes its project has not come to it yet
+    perform ingest.delete_document(_document_id); -- the task that deletes its project has not reached it yet
     return null;
   end if;
   if v_document.next_generation is distinct from _generation + 1 then
     raise exception using errcode = 'PS006', detail = 'generation',
-      message = format('run %s of document %s was overtaken by a later one', _generation, _document_id),
-      hint = 'Drop the work; the later run finishes it.';
+      message = format('run %s of document %s was replaced by a later one', _generation, _document_id),
+      hint = 'Discard the work; the later run finishes it.';
   end if;
   return v_document;
 end;

@@ -1,4 +1,4 @@
--- Whether a document is ready for its project's next embedder, or never will be.
+-- Whether a document is staged for its project's next embedder, or never will be.
 create or replace function ingest.is_staged(
   _document ingest.document, _project accounts.project, _code_version text
 )

@@ -1,4 +1,4 @@
--- Whether an embedder has been noted as unavailable and has not answered since.
+-- Whether an embedder was noted as unavailable and has not answered since.
 create or replace function ingest.is_unavailable(_embedder text)
 returns boolean
 language sql

@@ -1,5 +1,4 @@
--- The chunks a search sees of a document, in order; `_after` is the last ordinal of the page before.
--- Raises PS012, PS013.
+-- The live chunks of a document, in order; `_after` is the last ordinal of the previous page. Raises PS012, PS013.
 create or replace function ingest.list_chunks(_document_id uuid, _after integer default -1, _limit integer default 100)
 returns setof jsonb
 language plpgsql

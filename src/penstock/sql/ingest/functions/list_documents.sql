@@ -1,4 +1,4 @@
--- The tenant's live documents, newest first; `_before` is the last id of the page before. Raises PS012, PS013.
+-- The tenant's live documents, newest first; `_before` is the last id of the previous page. Raises PS012, PS013.
 create or replace function ingest.list_documents(
   _project text default null,
   _status text default null,

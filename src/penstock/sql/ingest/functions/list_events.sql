@@ -1,4 +1,4 @@
--- A document's timeline, oldest first, also of a deleted one; `_after` is the last id of the page before.
+-- A document's timeline, oldest first, also of a deleted document; `_after` is the last id of the previous page.
 -- Raises PS012, PS013.
 create or replace function ingest.list_events(_document_id uuid, _after bigint default 0, _limit integer default 100)
 returns setof jsonb

@@ -1,5 +1,5 @@
--- The live documents of a project whose external id begins with a text, or is that text without its last slash, in the
--- order of their ids; `_after` is the last id of the page before. Raises PS012, PS013.
+-- The live documents of a project whose external id starts with a text, or is that text without its last slash, in the order of
+-- their ids; `_after` is the last id of the previous page. Raises PS012, PS013.
 create or replace function ingest.list_external(
   _project text, _prefix text, _after uuid default null, _limit integer default 1000
 )

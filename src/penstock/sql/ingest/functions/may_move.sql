@@ -1,5 +1,6 @@
--- The table of moves of a document. A run goes pending, processing, embedding, indexed; between attempts and after a
--- lost lease it is pending again; people and changes send it back from an end; everything can be deleted, once.
+-- The allowed changes of a document's status. A run goes through pending, processing, embedding, indexed; between attempts and
+-- after a lost lease the document is pending again; a person or a change can send it back from an end; every document can be
+-- deleted, once.
 create or replace function ingest.may_move(_from ingest.document_status, _to ingest.document_status)
 returns boolean
 language sql

@@ -1,5 +1,5 @@
--- The one place a document's status changes; every move appends to the timeline. Returns where it came from.
--- Locks: the document's row. Raises PS011 for a move the table below does not have, PS013.
+-- The only place where a document's status changes; every change is appended to the timeline. Returns the status before.
+-- Locks: the document's row. Raises PS011 for a change that ingest.may_move() does not allow, PS013.
 create or replace function ingest.move_document(
   _document_id uuid,
   _to ingest.document_status,
@@ -26,7 +26,7 @@ begin
   end if;
   if not ingest.may_move(v_from, _to) then
     raise exception using errcode = 'PS011', detail = 'status',
-      message = format('a document that is %s cannot become %s', v_from, _to),
+      message = format('a document cannot go from %s to %s', v_from, _to),
       hint = case when v_from = 'deleted' then 'Upload the content again; it becomes a new document.'
         when v_from in ('pending', 'processing', 'embedding') then 'Wait until its run has ended.'
         else 'Look at the document first.' end;

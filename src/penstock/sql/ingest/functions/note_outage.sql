@@ -1,6 +1,6 @@
--- Notes that an embedder did not answer, and returns after how many seconds the caller's document should try again:
--- what the embedder asked for (an hour at most), else half of the time it has been out, 5 s to 60 s. Documents spread
--- over a fifth more, so that they do not all come at once. An outage nobody has looked at for ten minutes starts anew.
+-- Notes that an embedder did not answer, and returns after how many seconds the caller's document should try again: the time
+-- the embedder asked for (an hour at most), else half of the time it has been unavailable, 5 s to 60 s. Up to a fifth is added
+-- at random, so that documents do not all come at once. An outage that was not confirmed for ten minutes starts again.
 -- Locks: the embedder's row.
 create or replace function ingest.note_outage(_embedder text, _reason text, _retry_after double precision default null)
 returns double precision

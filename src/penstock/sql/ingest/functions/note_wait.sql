@@ -1,4 +1,5 @@
--- Says in the timeline what a run waits for (a budget, a busy embedder); pending until then. Raises PS006, PS012.
+-- Records in the timeline what a run waits for (a budget, a busy embedder); the document is pending until then.
+-- Raises PS006, PS012.
 create or replace function ingest.note_wait(
   _document_id uuid, _generation integer, _mode text, _reason text, _message text, _seconds double precision
 )

@@ -1,5 +1,5 @@
--- Second half of taking in: decides what the ingestion is (unchanged, failed before, joining a run, or a new run), writes
--- it and asks for the task. The caller holds the document's row.
+-- Second half of taking a document in: decides what the ingestion is (unchanged, failed before, joining a run, or a new run),
+-- writes it and enqueues the task. The caller holds the document's row.
 create or replace function ingest.open_ingestion(
   _document ingest.document,
   _project accounts.project,

@@ -1,5 +1,5 @@
--- The transaction's tenant, if it still takes documents and one of this size. Locks: the tenant's row, for key share, as
--- what is written next would; a deletion of the account waits for that, or is seen. Raises PS012, PS015, PS017.
+-- The transaction's tenant, if it still accepts documents, and one of this size. Locks: the tenant's row, for key share, as the
+-- next insert would; a deletion of the account waits for that, or is noticed here. Raises PS012, PS015, PS017.
 create or replace function ingest.open_tenant(_size_bytes bigint default 0)
 returns accounts.tenant
 language plpgsql
@@ -13,12 +13,12 @@ begin
   for key share;
   if v_tenant.tenant_id is null or v_tenant.status <> 'active' then
     raise exception using errcode = 'PS017', detail = 'tenant',
-      message = 'this tenant takes nothing in: it is deleted or unknown',
+      message = 'this tenant accepts no documents: it was deleted, or does not exist',
       hint = 'Use another tenant.';
   end if;
   if _size_bytes > v_tenant.max_upload_bytes then
     raise exception using errcode = 'PS015', detail = 'file',
-      message = format('%s bytes are over this tenant''s limit of %s', _size_bytes, v_tenant.max_upload_bytes),
+      message = format('%s bytes exceed this tenant''s limit of %s', _size_bytes, v_tenant.max_upload_bytes),
       hint = 'Send a smaller file, or raise the tenant''s max_upload_bytes.';
   end if;
   return v_tenant;

@@ -1,5 +1,5 @@
--- What a document would be indexed with today, as one text: the code's version, the embedder, the project's settings
--- and the document's own. Two equal texts give equal chunks and vectors.
+-- What a document would be indexed with now, as one text: the code's version, the embedder, the project's settings and the
+-- document's own. Equal texts give equal chunks and vectors.
 create or replace function ingest.pipeline_of(
   _project accounts.project, _embedder text, _config jsonb, _code_version text
 )

@@ -1,4 +1,4 @@
--- Changed content for a document that keeps its id; the same content is unchanged. Locks: the document's row.
+-- Replaces the content of a document, which keeps its id; the same content again is unchanged. Locks: the document's row.
 -- Raises PS011, PS012, PS013, PS014, PS015, PS017.
 create or replace function ingest.put_content(
   _document_id uuid,

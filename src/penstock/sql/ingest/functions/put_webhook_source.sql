@@ -1,5 +1,5 @@
--- The tenant's own webhook: made once, then its secret is rotated: the newest and the one before both sign until the
--- next rotation; its project stays. Returns the source and the secrets that no longer count.
+-- Creates the tenant's own webhook, or rotates its secret: signatures by the new and the previous secret are both valid until
+-- the next rotation. Its project does not change. Returns the source and the secrets that are no longer valid.
 -- Locks: the source's row. Raises PS012, PS013, PS017.
 create or replace function ingest.put_webhook_source(_source_id uuid, _secret_id uuid, _project text default 'default')
 returns jsonb
@@ -16,7 +16,7 @@ begin
     select from vault.secret s where s.tenant_id = internal.require_tenant() and s.secret_id = _secret_id)
   then
     raise exception using errcode = 'PS013', detail = 'secret_id',
-      message = format('there is no secret %s', _secret_id), hint = 'Put it into the vault first.';
+      message = format('there is no secret %s', _secret_id), hint = 'Store it in the vault first.';
   end if;
   insert into ingest.source (
     source_id, tenant_id, project_id, kind, name, secret_ids, created_at, updated_at)

@@ -1,4 +1,4 @@
--- Sends the next documents of a project through again, in order of their ids; returns the last id, null at the end.
+-- Enqueues the next documents of a project again, in order of their ids; returns the last id, null at the end.
 -- Raises PS012.
 create or replace function ingest.reindex_batch(_project_id uuid, _after uuid default null, _limit integer default 500)
 returns uuid

@@ -1,5 +1,5 @@
--- Sends a document through again; searches find the live generation until the new one takes its place. One that is
--- under way already gets one more run. Raises PS012, PS013.
+-- Enqueues a document again; searches find the live generation until the new one replaces it. A document that is being
+-- processed gets one more run. Raises PS012, PS013.
 create or replace function ingest.reindex_document(_document_id uuid)
 returns bigint
 language plpgsql

@@ -1,5 +1,5 @@
--- Deletes the rows of one generation, or with null of all generations of a document: chunks, vectors, postings and the
--- order to sweep. Runs with its caller's rights (a tenant's function, or the keeper's), who has made sure that it is
+-- Deletes the rows of one generation, or with null of all generations of a document: chunks, vectors, postings and its row in
+-- ingest.sweep. Runs with the rights of its caller (a tenant's function, or one of all_tenants), which has made sure that it is
 -- not live. Locks: the rows it deletes.
 create or replace function ingest.remove_generation(_tenant_id uuid, _document_id uuid, _generation integer)
 returns integer

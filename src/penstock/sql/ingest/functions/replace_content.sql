@@ -1,6 +1,6 @@
--- Gives a document other content under a blob of its own, because the old one may be being read. The caller holds the
--- document's row and writes the blob before it commits. Raises PS014 when the document is known by its content and
--- another one has this content.
+-- Gives a document other content under a new blob, because the old one may be in use. The caller holds the document's row and
+-- writes the blob before it commits. Raises PS014 when the document's identity is its content and another document has the
+-- new content.
 create or replace function ingest.replace_content(
   _document_id uuid,
   _file_id uuid,
@@ -27,7 +27,7 @@ begin
   where d.document_id = _document_id and d.identity = 'content';
   if found then
     raise exception using errcode = 'PS014', detail = 'content',
-      message = format('document %s has this content already', v_other),
+      message = format('document %s already has this content', v_other),
       hint = 'Use that document, or delete it first.';
   end if;
   update files.file f set deleted_at = internal.clock()
@@ -47,7 +47,7 @@ begin
   exception
     when unique_violation then
       raise exception using errcode = 'PS014', detail = 'content',
-        message = 'another document got this content at the same moment',
+        message = 'another document with this content was added at the same moment',
         hint = 'Use that document, or delete it first.';
   end;
   return v_document;

@@ -1,4 +1,4 @@
--- The schema of pgvector; refuses to go on without it and says what a superuser has to run. Raises PS021.
+-- The schema of pgvector; without pgvector it raises an error that says what a superuser has to run. Raises PS021.
 create or replace function ingest.require_vectors()
 returns text
 language plpgsql

@@ -1,4 +1,4 @@
--- A person sends a failed or skipped document through again; the old diagnosis stays in its timeline.
+-- Enqueues a failed or skipped document again, for a person; the old diagnosis stays in its timeline.
 -- Raises PS011, PS012, PS013.
 create or replace function ingest.retry_document(_document_id uuid)
 returns bigint
@@ -11,7 +11,7 @@ declare
 begin
   if v_document.status not in ('failed', 'skipped') then
     raise exception using errcode = 'PS011', detail = 'status',
-      message = format('a document that is %s is not retried', v_document.status),
+      message = format('a document with status %s cannot be retried', v_document.status),
       hint = case when v_document.status = 'indexed' then 'Re-index it instead.'
         else 'Its run has not ended yet; penstock explain says what it waits for.' end;
   end if;

@@ -1,7 +1,6 @@
--- Sends the tenant's failed or skipped documents through again, all or those with a reason or of a project, as a person
--- does with one. Some at a time: returns how many it sent, and is called again with the same _until, so that one that
--- fails again meanwhile is not sent for ever. Locks: the documents' rows, skipping those that are locked.
--- Raises PS005, PS012, PS013.
+-- Enqueues the tenant's failed or skipped documents again: all, or those with a reason or of a project. In steps: returns how
+-- many it enqueued, and is called again with the same _until, so that a document that fails again meanwhile is not retried
+-- for ever. Locks: the documents' rows, skipping those that are locked. Raises PS005, PS012, PS013.
 create or replace function ingest.retry_documents(
   _status text, _reason text default null, _project text default null, _until timestamptz default null,
   _limit integer default 500

@@ -1,6 +1,6 @@
--- Asks for documents of a project that are not staged for its next embedder; returns how many are not ready yet, or
--- null when no switch is under way. A document whose staging failed for good is left behind: its old generation is
--- still found by its words. Raises PS012.
+-- Enqueues documents of a project that are not staged for its next embedder; returns how many are not ready yet, or null when
+-- no switch is in progress. A document whose staging failed for good stays behind: its old generation is still found by its
+-- words. Raises PS012.
 create or replace function ingest.stage_batch(_project_id uuid, _code_version text, _limit integer default 500)
 returns integer
 language plpgsql

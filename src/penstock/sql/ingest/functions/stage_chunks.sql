@@ -1,6 +1,6 @@
--- Writes chunks of a generation that is not live yet, in the caller's batches (500): rows, vectors, postings. The same
--- batch again changes nothing. Lexemes come from the headings and the text, read with the document's own language or
--- its project's. Without _embeddings the vectors live elsewhere (Qdrant).
+-- Writes chunks of a generation that is not live yet, in the caller's batches (500): rows, vectors, postings. Writing the same
+-- batch again changes nothing. Lexemes come from the headings and the text, read in the document's own language or its
+-- project's. Without _embeddings the vectors are stored elsewhere (Qdrant).
 -- Locks: the document's row, shared, so that erasing waits for the batch. Raises PS005, PS011, PS012, PS013.
 create or replace function ingest.stage_chunks(
   _document_id uuid,
@@ -35,7 +35,7 @@ begin
   if not found then
     raise exception using errcode = 'PS013', detail = 'document_id',
       message = format('there is no document %s', _document_id),
-      hint = 'It was deleted meanwhile: drop the work.';
+      hint = 'It was deleted in the meantime; discard the work.';
   end if;
   if _generation = v_document.live_generation then
     raise exception using errcode = 'PS011', detail = 'generation',

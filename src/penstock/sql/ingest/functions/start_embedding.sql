@@ -1,5 +1,8 @@
--- Parsing and chunking are done. True: go on; false: the document was deleted meanwhile. Raises PS006, PS012.
-create or replace function ingest.start_embedding(_document_id uuid, _generation integer, _detail jsonb)
+-- Parsing and chunking are done. Writes what the classifier said about a document that it kept (as ingest.put_class() takes it).
+-- Returns true to go on, false when the document was deleted meanwhile. Raises PS006, PS012.
+create or replace function ingest.start_embedding(
+  _document_id uuid, _generation integer, _detail jsonb, _decision jsonb default null
+)
 returns boolean
 language plpgsql
 security definer
@@ -13,6 +16,9 @@ begin
   end if;
   if v_document.status = 'processing' then
     perform ingest.move_document(_document_id, 'embedding', 'chunked', null, null, _detail);
+  end if;
+  if _decision is not null then
+    perform ingest.put_class(v_document, _decision);
   end if;
   return true;
 end;

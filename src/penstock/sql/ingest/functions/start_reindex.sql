@@ -1,5 +1,5 @@
--- Asks for every document of a project to be indexed again; with another embedder, beside the live one, until a flip
--- takes them all at once. One such task a project. Raises PS012, PS013.
+-- Enqueues the re-index of a project: all its documents are indexed again. With another embedder this happens beside the live
+-- one, until a switch changes all documents at once. One such task per project. Raises PS012, PS013.
 create or replace function ingest.start_reindex(_project text, _embedder text default null)
 returns bigint
 language plpgsql

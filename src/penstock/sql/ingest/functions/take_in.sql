@@ -1,11 +1,12 @@
--- Takes a document in, whatever its origin, in the caller's transaction: insert-or-reuse, a file row, an ingestion, the
--- timeline and the task. The answer says whether the caller must write the blob before it commits (`write_blob`,
--- `blob_path`).
--- An external id is the document's identity: of an upload or a webhook within the project, of a connected source's item
--- within the source. Other content under a known external id replaces the content. Without one the content decides.
--- Same content again: the document is reused, no blob is written; when it is indexed with today's pipeline the
--- ingestion ends unchanged at once, and while its run is under way the ingestion joins that run, which closes all open
--- ingestions under the same row lock. With `_retry_failed` false, content that failed for good is not tried again.
+-- Takes a document in, from any origin, in the caller's transaction: inserts or reuses the document, and writes a file row, an
+-- ingestion, the timeline and the task. The answer says whether the caller must write the blob before it commits
+-- (`write_blob`, `blob_path`).
+-- The external id is the document's identity: within the project for uploads and webhooks, within the source for items of a
+-- connected source (internal.source_kind). Other content under a known external id replaces the content. Without an external
+-- id the content is the identity.
+-- Same content again: the document is reused and no blob is written. If it is indexed with the present pipeline, the
+-- ingestion ends unchanged at once; while a run is in progress, the ingestion joins that run, which closes all open ingestions
+-- under the same row lock. With `_retry_failed` false, content that failed for good is not tried again.
 -- Locks: an advisory lock of the external id if one is given, the document's row, the intent to write the blob.
 -- Raises PS005, PS012, PS013, PS014, PS015, PS017; then nothing is written.
 create or replace function ingest.take_in(
@@ -37,7 +38,6 @@ declare
   v_now timestamptz := internal.clock();
   v_tenant accounts.tenant;
   v_project accounts.project;
-  v_kind ingest.source_kind;
   v_identity text := case when _external_id is null then 'content' else 'external' end;
   v_path text := _source_metadata ->> 'path';
   v_document ingest.document;
@@ -53,17 +53,19 @@ begin
   end if;
   if num_nonnulls(_source_id, _uploaded_by) <> 1 then
     raise exception using errcode = 'PS005', detail = 'source_id',
-      message = 'an ingestion has exactly one of source_id and uploaded_by',
-      hint = 'Say who uploaded it, or which source it came from.';
+      message = 'an ingestion needs exactly one of source_id and uploaded_by',
+      hint = 'Give uploaded_by, or the source_id it came from.';
   end if;
   if _source_id is not null then
-    select s.kind into v_kind from ingest.source s where s.tenant_id = v_tenant.tenant_id and s.source_id = _source_id;
+    select case when _external_id is null then 'content' else k.identity end into v_identity
+    from ingest.source s
+    join internal.source_kind k on k.kind = s.kind
+    where s.tenant_id = v_tenant.tenant_id and s.source_id = _source_id and s.removed_at is null
+    for key share of s;
     if not found then
       raise exception using errcode = 'PS013', detail = 'source_id',
-        message = format('there is no source %s', _source_id), hint = 'List the sources of this tenant.';
-    end if;
-    if v_kind <> 'webhook' and _external_id is not null then
-      v_identity := 'item';
+        message = format('there is no source %s', _source_id),
+        hint = 'List the sources of this tenant: penstock source list';
     end if;
   end if;
   if _parent_document_id is not null and not exists (

@@ -1,5 +1,5 @@
--- The schema pgvector was installed in, quoted, or null without pgvector. It may be public or any other, so whoever
--- names a type or operator of it asks here.
+-- The schema in which pgvector is installed, quoted, or null without pgvector. It may be any schema, so every use of its types
+-- and operators asks here.
 create or replace function ingest.vector_schema()
 returns text
 language sql

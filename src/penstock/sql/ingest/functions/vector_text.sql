@@ -1,5 +1,5 @@
--- An embedding kept as little-endian 16-bit floats, in the text form pgvector reads. For single vectors of clients;
--- whoever stages chunks by the hundred sends text.
+-- An embedding stored as little-endian 16-bit floats, in the text form that pgvector reads. For single vectors of clients;
+-- chunks are staged as text.
 create or replace function ingest.vector_text(_embedding bytea)
 returns text
 language sql

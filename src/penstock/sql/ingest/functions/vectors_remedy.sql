@@ -1,4 +1,4 @@
--- What to do about missing vectors, in one line: install the package, create the extension, or make the tables.
+-- What to do when vectors are missing, in one line: install the package, create the extension, or create the tables.
 create or replace function ingest.vectors_remedy()
 returns text
 language sql

@@ -1,5 +1,5 @@
--- The text that calls a registered business function, made of the name as it is registered, quoted.
--- Raises PS018 for a name that is malformed, not registered, or that the session's user may not call.
+-- The SQL text that calls a registered business function, built from the registered name, quoted.
+-- Raises PS018 for a name that is malformed or not registered, or that the session's user may not call.
 create or replace function internal.business_call(_function_name text)
 returns text
 language plpgsql
@@ -19,13 +19,13 @@ begin
   end if;
   if _function_name is null or _function_name !~ '^[a-z_][a-z0-9_]{0,62}[.][a-z_][a-z0-9_]{0,62}$' then
     raise exception using errcode = 'PS018', detail = 'function_name',
-      message = format('%L is no name of a function', left(_function_name, 140)),
+      message = format('%L is not a function name', left(_function_name, 140)),
       hint = 'Write schema.function in lower case, as it is registered.';
   end if;
   if not exists (select from internal.business_function b where b.function_name = _function_name) then
     raise exception using errcode = 'PS018', detail = 'function_name',
       message = format('the function %s is not registered', _function_name),
-      hint = 'Only supervisors and handlers of registered processes are run by name: penstock process list';
+      hint = 'Only supervisors and handlers of registered processes can be called by name: penstock process list';
   end if;
   raise exception using errcode = 'PS018', detail = 'function_name',
     message = format('the function %s is registered but cannot be called', _function_name),

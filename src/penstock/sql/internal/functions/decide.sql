@@ -1,6 +1,6 @@
--- Decides by the facts of a root what comes next, and does it: ends the process, or asks for the next look. Returns the
--- supervisor's answer, or null when it is time for an attempt, which is the supervisor's to make. How often and how long
--- apart attempts are made is said here and in the functions it calls, for every process.
+-- Decides from the facts of a root what comes next, and does it: ends the process, or schedules the next check. Returns the
+-- supervisor's answer, or null when the supervisor should make an attempt. How long to wait after a failure is
+-- up to the process; internal.max_attempts() limits the number of attempts.
 -- Locks: the open root's row. Raises PS012, PS017.
 create or replace function internal.decide(
   _process text,
@@ -10,7 +10,8 @@ create or replace function internal.decide(
   _succeeded boolean,
   _stuck boolean,
   _attempted_at timestamptz,
-  _failed_at timestamptz
+  _failed_at timestamptz,
+  _backoff interval default interval '5 seconds'
 )
 returns jsonb
 language plpgsql
@@ -18,7 +19,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_due_at timestamptz := _failed_at + internal.backoff(_failures);
+  v_due_at timestamptz := _failed_at + _backoff;
 begin
   if _succeeded then
     perform internal.end_process(_process, _root_id);

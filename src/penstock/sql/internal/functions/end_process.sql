@@ -1,4 +1,4 @@
--- Closes a root: it reached its end, and nobody looks at it again. Locks: the open root's row. Raises PS012.
+-- Closes a root: the process is over and is not checked again. Locks: the open root's row. Raises PS012.
 create or replace function internal.end_process(_process text, _root_id bigint)
 returns void
 language plpgsql

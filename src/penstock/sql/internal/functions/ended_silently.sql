@@ -1,5 +1,5 @@
--- Whether an attempt's task is over although no handler said how it ended: its dead letter was purged, or its error
--- handler's own task died. Half a minute is left to a handler that is on its way.
+-- Whether an attempt's task has ended although no handler recorded how: its dead letter was purged, or its error handler's
+-- own task died. A handler that is still running has half a minute.
 create or replace function internal.ended_silently(_task_id bigint, _attempted_at timestamptz)
 returns boolean
 language sql

@@ -1,4 +1,4 @@
--- Enqueues a supervisor's look at a root, by the number that fences it. Runs with its caller's rights, under the
+-- Enqueues a supervisor's check of a root, with the number that fences it. Runs with its caller's rights, for the
 -- transaction's tenant.
 create or replace function internal.enqueue_check(_process text, _root_id bigint, _number bigint, _at timestamptz)
 returns bigint

@@ -1,8 +1,8 @@
--- The one door that removes history: deletes what the queue keeps of a tenant that was stopped, its documents' timeline,
--- its index, its caches, its keys, its secrets, and the roots of its processes but those that delete it. Rows that
--- others point at stay, overwritten by accounts.anonymize_account(). Returns how many rows of what went.
--- Locks: the count of the tenant's words, waiting for one under way, which would write words after they were deleted;
--- then the rows it deletes. Raises PS011 while the tenant is not stopped or a lease of it is open, PS012.
+-- The only function that removes history: deletes what the queue keeps of a stopped tenant, its documents' timeline, its
+-- index, caches, keys and secrets, and the roots of its processes except those that delete it. Rows that others refer to
+-- stay, overwritten by accounts.anonymize_account(). Returns how many rows of each kind were deleted.
+-- Locks: the count of the tenant's words, waiting for a count in progress, which would write words after they were deleted;
+-- then the rows it deletes. Raises PS011 while the tenant is not stopped or has an open lease, PS012.
 create or replace function internal.erase_tenant(_tenant_id uuid)
 returns jsonb
 language plpgsql
@@ -16,7 +16,7 @@ declare
 begin
   if _tenant_id is distinct from internal.require_tenant() then
     raise exception using errcode = 'PS011', detail = 'tenant_id',
-      message = format('tenant %s is not the transaction''s', _tenant_id), hint = 'Erase a tenant in its own transaction.';
+      message = format('this transaction does not belong to tenant %s', _tenant_id), hint = 'Erase a tenant in a transaction of its own.';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('count ' || _tenant_id::text, 0));
   v_removed := queues.erase_history(_tenant_id);
@@ -26,8 +26,12 @@ begin
   foreach v_table in array array[
     'ingest.document_event', 'ingest.chunk', 'ingest.chunk_vector', 'ingest.posting', 'ingest.lexeme_count',
     'ingest.text_statistics', 'ingest.text_move', 'ingest.text_config_used', 'ingest.embedding_cache', 'ingest.sweep',
-    'ingest.vector_index', 'ingest.client_text', 'ingest.client_vector', 'ingest.webhook_seen',
-    'accounts.kept_reply', 'accounts.api_key', 'accounts.usage', 'vault.secret', 'comms.email_attachment']
+    'ingest.vector_index', 'ingest.client_text', 'ingest.client_vector', 'ingest.webhook_seen', 'ingest.source_document',
+    'ingest.client_fact', 'ingest.client_change', 'ingest.client_key', 'ingest.client_member', 'ingest.client_group',
+    'ingest.client_join', 'ingest.client_apart', 'ingest.source_stream', 'ingest.pending_sync', 'ingest.mail_watch',
+    'ingest.connect_attempt', 'ingest.revocation', 'ingest.subscription', 'ingest.reconnect_incident', 'ingest.ingestion_job',
+    'ingest.decision', 'accounts.kept_reply', 'accounts.api_key', 'accounts.usage', 'vault.secret', 'vault.parameter',
+    'comms.email_attachment']
   loop
     -- The tables of vectors are there only where pgvector is.
     if to_regclass(v_table) is not null then

@@ -1,4 +1,4 @@
--- What an error handler was told, as it is kept: the words for people where there are some, else the error.
+-- The error that an error handler was given, as it is stored: the message for people if there is one, else the error.
 create or replace function internal.error_of(_payload jsonb)
 returns text
 language sql

@@ -1,5 +1,5 @@
--- The registered process of a name; without its schema while only one is called so. Dynamic SQL over processes is made
--- of what this answers, never of what was asked. Raises PS013 for none, PS014 for several.
+-- The registered process with this name; the schema may be omitted if only one process has the name. Dynamic SQL over
+-- processes is built from what this returns, never from what was asked. Raises PS013 for none, PS014 for several.
 create or replace function internal.find_process(_name text)
 returns internal.process
 language plpgsql

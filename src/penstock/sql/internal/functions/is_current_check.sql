@@ -1,6 +1,6 @@
--- Whether a supervisor's run is the one that counts. One that was overtaken by a wake-up is not; one called by hand,
--- without a number, always is. Locks: the open root's row, so that a wake-up comes after this run and is not overtaken
--- by what it decides.
+-- Whether a supervisor's run is the current one. A run that a wake-up has replaced is not; one called by hand, without a
+-- number, always is. Locks: the open root's row, so that a wake-up takes effect after this run and what this run decides
+-- does not replace it.
 create or replace function internal.is_current_check(_process text, _root_id bigint, _payload jsonb)
 returns boolean
 language plpgsql

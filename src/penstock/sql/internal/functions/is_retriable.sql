@@ -1,4 +1,4 @@
--- Whether what an error handler was told may be mended by trying again.
+-- Whether the error that an error handler was given may go away with a retry.
 create or replace function internal.is_retriable(_payload jsonb)
 returns boolean
 language sql

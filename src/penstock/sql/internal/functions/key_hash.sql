@@ -1,4 +1,4 @@
--- Keys are stored hashed: producers put personal data into them whatever we advise.
+-- Keys are stored hashed: producers put personal data into them despite advice.
 create or replace function internal.key_hash(_scope text, _key text)
 returns bytea
 language sql

@@ -1,5 +1,5 @@
--- Waits until this transaction is the only one that may change the key's rows in held and parked. For operators'
--- calls: those who admit use internal.try_key_lock() and go on when it is taken, so this wait always ends.
+-- Waits until this transaction is the only one that may change the key's rows in held and parked. For operators' calls:
+-- admission uses internal.try_key_lock() and moves on when the lock is taken, so this wait always ends.
 create or replace function internal.key_lock(_key bytea)
 returns void
 language sql

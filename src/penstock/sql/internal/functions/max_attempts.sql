@@ -1,4 +1,4 @@
--- How often a process tries before it is stuck.
+-- How many times a process tries before it is stuck.
 create or replace function internal.max_attempts()
 returns integer
 language sql

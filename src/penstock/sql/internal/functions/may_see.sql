@@ -1,5 +1,5 @@
--- Whether this session may see a task of this tenant: its own tenant's, one of nobody's while no tenant is set, or
--- any for operators. Asked of the session's user, because the functions that ask run as their owner.
+-- Whether this session may see a task of this tenant: tasks of its own tenant, tasks without a tenant while none is set, or
+-- any task for operators. Checks the session's user, because the functions that call it run as their owner.
 create or replace function internal.may_see(_tenant_id uuid)
 returns boolean
 language sql

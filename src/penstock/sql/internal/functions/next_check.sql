@@ -1,5 +1,5 @@
--- Asks for the supervisor's next look at a root, now or at a time, in place of the one asked for before. Supervisors
--- end with it, handlers wake their supervisor by it. Does nothing for a root that is over. Returns the time.
+-- Schedules the supervisor's next check of a root, now or at a given time, in place of the one scheduled before. Supervisors
+-- end with it; handlers wake their supervisor with it. Does nothing for a root that is closed. Returns the time.
 -- Locks: the open root's row. Raises PS012, PS017.
 create or replace function internal.next_check(_process text, _root_id bigint, _at timestamptz default null)
 returns timestamptz
@@ -17,7 +17,7 @@ begin
   if not found then
     return null;
   end if;
-  -- One that was due is running, or about to, and finds itself overtaken.
+  -- A check that was due is running or about to run, and will find that it was replaced.
   if v_root.next_check_at > internal.clock() then
     perform queues.withdraw(v_root.task_id);
   end if;

@@ -1,4 +1,4 @@
--- The positive whole number under a key of a payload, or null when it is missing or anything else.
+-- The positive integer under a key of a payload, or null when it is missing or something else.
 create or replace function internal.payload_id(_payload jsonb, _key text)
 returns bigint
 language sql

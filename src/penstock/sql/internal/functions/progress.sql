@@ -1,4 +1,4 @@
--- The envelope of a call that did what it should; `outcome` says in a word what that was.
+-- The envelope of a call that succeeded; `outcome` says in one word what happened.
 create or replace function internal.progress(_outcome text, _payload jsonb default '{}')
 returns jsonb
 language sql

@@ -1,4 +1,4 @@
--- The envelope of a call that cannot be served, and never can be as it is: a status, and words for people.
+-- The envelope of a call that failed and would fail again: a status, and a message for people.
 create or replace function internal.refusal(_status text, _validation_failure_message text)
 returns jsonb
 language sql

@@ -1,7 +1,7 @@
--- Puts a process and its functions on the register of what internal.run_function() may call, and lets workers call
--- them and operators look. Called by the process's file in security/ each time the schema is applied, by whoever migrates.
--- Raises PS018 for a function that cannot be a part: not there, not (jsonb) to jsonb, not security definer with a
--- pinned search_path.
+-- Registers a process and its functions, so that internal.run_function() may call them, and grants workers execution. Called
+-- by the process's file in SCHEMA/grants whenever grants are applied, with the rights of the login that migrates.
+-- Raises PS018 for a function that cannot be a part: missing, not (jsonb) to jsonb, or not security definer with a pinned
+-- search_path.
 create or replace function internal.register_process(
   _process text, _channel text, _functions jsonb, _queue text default null
 )
@@ -30,10 +30,10 @@ begin
         hint = 'Write it as function(jsonb) returns jsonb, security definer, set search_path = pg_catalog, pg_temp.';
     end if;
     execute format(
-      'grant usage on schema %I to worker_service_user, penstock_keeper', split_part(v_name, '.', 1));
-    -- Workers alone: what an owner is given of a whole schema does not hold for these.
+      'grant usage on schema %I to worker_service_user, penstock_all_tenants', split_part(v_name, '.', 1));
+    -- Only workers may call these: grants to owners on a whole schema do not include them.
     execute format(
-      'revoke all on function %s from public, penstock_queue, penstock_keeper, penstock_api, service_role, penstock_reader',
+      'revoke all on function %s from public, penstock_queue, penstock_all_tenants, penstock_api, service_role, penstock_reader',
       to_regprocedure(v_name || '(jsonb)'));
     execute format('grant execute on function %s to worker_service_user', to_regprocedure(v_name || '(jsonb)'));
   end loop;

@@ -1,4 +1,4 @@
--- The tenant of this transaction; without one, row security would show nothing and hide the mistake. Raises PS012.
+-- The tenant of this transaction. Without a tenant row security would show nothing and hide the mistake. Raises PS012.
 create or replace function internal.require_tenant()
 returns uuid
 language plpgsql

@@ -1,5 +1,5 @@
--- Starts a process again that ended without success: what failed before no longer counts. False when it is still open
--- or there is none. Locks: the task's row. Raises PS012, PS017.
+-- Starts a process again that ended without success: earlier failures no longer count. False when it is still open or does
+-- not exist. Locks: the task's row. Raises PS012, PS017.
 create or replace function internal.restart_process(_process text, _root_id bigint)
 returns boolean
 language plpgsql

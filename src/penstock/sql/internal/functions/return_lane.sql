@@ -1,11 +1,13 @@
--- The lane a task comes back by, same queue and tenant: class 0, claimed first. A task that two workers were
--- lost with is a suspect and comes back by class 63, of which a worker gets one at a time: the leases of a dead
--- worker return together, and claimed together again they would die together and all be quarantined.
+-- The lane a task comes back by, in the same queue and of the same tenant. A task that two workers were lost with is a
+-- suspect and runs one at a time: the leases of a dead worker return together, and if they were claimed together again,
+-- they could take the next worker down together and all be quarantined.
 create or replace function internal.return_lane(_lane bigint, _losses integer)
 returns bigint
 language sql
 immutable
 parallel safe
 as $$
-  select _lane & ~(63::bigint << 40) | case when _losses >= 2 then 63::bigint << 40 else 0 end;
+  select internal.first_lane(internal.lane_queue(_lane))
+    | ((case when _losses >= 2 then internal.suspect_class() else internal.return_class() end)::bigint << 40)
+    | internal.lane_tenant(_lane);
 $$;

@@ -1,7 +1,7 @@
--- Runs a business function for the tenant of a lease and closes the lease, all in the caller's one statement: a
--- supervisor's run is one round trip. A handler must succeed, a supervisor may answer any status. Security invoker, as
--- the runner is. Raises PS005 in a transaction of another tenant, PS006, PS018, PS019, and whatever the function
--- raises; then nothing is written.
+-- Runs a business function for the tenant of a lease and closes the lease, all in one statement: a supervisor's run is one
+-- round trip. A handler must succeed, a supervisor may return any status. Security invoker, like internal.run_function().
+-- Raises PS005 in a transaction of another tenant, PS006, PS018, PS019, and whatever the function raises; then nothing is
+-- written.
 create or replace function internal.run_and_complete(
   _tenant_id uuid,
   _worker_id integer,
@@ -21,12 +21,12 @@ declare
 begin
   if nullif(current_setting('penstock.tenant_id', true), '') <> _tenant_id::text then
     raise exception using errcode = 'PS005', detail = 'tenant_id',
-      message = format('this transaction belongs to another tenant than %s', _tenant_id),
+      message = format('this transaction does not belong to tenant %s', _tenant_id),
       hint = 'Run it in a transaction of its own, or in one of that tenant.';
   end if;
   perform set_config('penstock.tenant_id', _tenant_id::text, true);
   if not _must_succeed then
-    -- A crash of the server that loses a supervisor's run loses its close as well: it runs again. Outcomes wait.
+    -- A server crash that loses a supervisor's run loses its close too, so it runs again. Outcomes wait for the disk.
     perform set_config('synchronous_commit', 'off', true);
   end if;
   v_answer := internal.run_function(_function_name, _payload);
@@ -34,7 +34,7 @@ begin
     raise exception using errcode = 'PS019', detail = 'answer',
       message = format('%s did not succeed: %s', _function_name, coalesce(
         v_answer ->> 'validation_failure_message', v_answer ->> 'error', v_answer ->> 'status')),
-      hint = format('Mend %s.', _function_name);
+      hint = format('Fix %s.', _function_name);
   end if;
   perform queues.complete_here(_worker_id, _lease_id, _task_id);
   return v_answer;

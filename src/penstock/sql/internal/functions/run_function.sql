@@ -1,5 +1,5 @@
--- Calls a registered business function by its name and returns its envelope. Security invoker: beside the register,
--- the caller's own grants decide. Raises PS018, and whatever the function raises.
+-- Calls a registered business function by its name and returns its envelope. Security invoker: besides being registered, the
+-- function must be granted to the caller. Raises PS018, and whatever the function raises.
 create or replace function internal.run_function(function_name text, payload jsonb)
 returns jsonb
 language plpgsql

@@ -1,6 +1,6 @@
--- Has Postgres sample tables anew: its statistics keep values it saw, also of rows that are gone. A table that is empty
--- now would keep the old ones, so they are cleared first, where the server can (from 18 on). Runs with its caller's
--- rights, who owns the tables. Locks: the tables, one after the other, against vacuum and other samples.
+-- Has Postgres sample tables again: its statistics keep values it saw, including those of deleted rows. A table that is empty
+-- now would keep the old ones, so they are cleared first where the server can do that (18 or newer). Runs with the rights of
+-- its caller, who owns the tables. Locks: the tables, one after the other, against vacuum and other samples.
 create or replace function internal.sample_anew(_tables regclass[])
 returns void
 language plpgsql
@@ -16,7 +16,7 @@ begin
       join pg_catalog.pg_class c on c.oid = t.relid
       join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      -- A table that is only split keeps those of all its parts, and no others.
+      -- A partitioned table has statistics over all its partitions, and no others.
       join (values (true), (false)) i (inherited) on i.inherited = (c.relkind = 'p');
     end if;
     execute format('analyze %s', v_table);

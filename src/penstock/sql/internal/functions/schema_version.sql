@@ -1,4 +1,4 @@
--- The number of the newest migration, for processes that may not read the ledger: they compare it with their own at
+-- The number of the newest migration, for processes that may not read the ledger: they compare it with their own when they
 -- start. Locks: none. Errors: none.
 create or replace function internal.schema_version()
 returns integer

@@ -1,4 +1,4 @@
--- Opens a root and enqueues its supervisor in the same transaction. One that is open already stays as it is.
+-- Opens a root and enqueues its supervisor in the same transaction. A root that is already open is not changed.
 -- Raises PS012, PS017.
 create or replace function internal.start_process(_process text, _root_id bigint, _at timestamptz default null)
 returns void

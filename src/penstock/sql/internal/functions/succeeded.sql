@@ -1,5 +1,5 @@
--- Whether an envelope, of either shape, says success. The same rules as the worker's own reader: an answer that says yes
--- and no at once is none. Raises PS019 for what is no envelope.
+-- Whether an envelope, of either shape, reports success. Same rules as the worker's own reader: an answer that says yes and no
+-- at once is not an envelope. Raises PS019 for an answer that is not an envelope.
 create or replace function internal.succeeded(_answer jsonb)
 returns boolean
 language plpgsql
@@ -36,7 +36,7 @@ begin
   end if;
   if v_fault is not null then
     raise exception using errcode = 'PS019', detail = 'answer',
-      message = 'the answer is no envelope: ' || v_fault,
+      message = 'the answer is not an envelope: ' || v_fault,
       hint = 'Answer {"status": "succeeded", "payload": {}} or {"success": true, "payload": {}}.';
   end if;
   return v_succeeded;

@@ -7,6 +7,6 @@ parallel safe
 as $$
   select array[
     internal.lane(_queue_id, _priority + 1, _tenant_id),
-    internal.lane(_queue_id, 0, _tenant_id),
-    internal.lane(_queue_id, 63, _tenant_id)];
+    internal.lane(_queue_id, internal.return_class(), _tenant_id),
+    internal.lane(_queue_id, internal.suspect_class(), _tenant_id)];
 $$;

@@ -1,5 +1,5 @@
--- True when this transaction is now the only one that may change the key's rows in held and parked.
--- Never waits. Two keys whose first eight bytes meet only postpone each other.
+-- True when this transaction is now the only one that may change the key's rows in held and parked. Never waits. Two keys
+-- whose hashes share the first eight bytes only postpone each other.
 create or replace function internal.try_key_lock(_key bytea)
 returns boolean
 language sql

@@ -1,4 +1,4 @@
--- A UUID of version 7, in order of time; servers before 18 have none of their own.
+-- A version 7 UUID, ordered by time; servers before 18 have no such function.
 create or replace function internal.uuid7()
 returns uuid
 language sql

@@ -1,5 +1,5 @@
--- When to look again after an attempt that has no outcome yet: half a minute, then as long as it has lasted, an hour at
--- most. Its handlers wake the supervisor sooner.
+-- When to check again while an attempt has no outcome yet: after half a minute, later after as long as it has lasted, at most
+-- after an hour. Its handlers wake the supervisor sooner.
 create or replace function internal.watch_after(_attempted_at timestamptz)
 returns timestamptz
 language sql

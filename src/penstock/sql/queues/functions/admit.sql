@@ -1,6 +1,6 @@
--- Moves what is due from waiting to ready with fresh tickets, and decides keys, slots and rates. Runs inside
--- claim; any caller may run it. A key that is busy in another transaction is postponed by 25 ms; nothing waits.
--- Returns how many rows it looked at: a full batch means there is more.
+-- Moves due tasks from waiting to ready with new tickets, and decides keys, slots and rates. Claim runs it first; any
+-- caller may run it. A key that is busy in another transaction is postponed by 25 ms; nothing waits.
+-- Returns the number of rows it examined: a full batch means there is more.
 create or replace function queues.admit(_queue_id smallint, _limit integer default 1000)
 returns integer
 language plpgsql
@@ -40,10 +40,10 @@ begin
       for update skip locked))
     returning w.*
   ), plain as (
-    insert into queues.ready (lane, seq, task_id, attempt, losses, held)
+    insert into queues.ready (lane, seq, task_id, failures, losses, held)
     select
-      case when d.attempt + d.losses > 0 then internal.return_lane(d.lane, d.losses) else d.lane end,
-      nextval('queues.task_id_seq'), d.task_id, d.attempt, d.losses, d.held
+      case when d.failures + d.losses > 0 then internal.return_lane(d.lane, d.losses) else d.lane end,
+      nextval('queues.task_id_seq'), d.task_id, d.failures, d.losses, d.held
     from (select * from due c where not c.keyed order by c.due_at, c.seq) d
   )
   select
@@ -59,7 +59,7 @@ begin
           continue;
         end if;
       elsif queues.admit_keyed(
-        v_row.task_id, _queue_id, v_row.lane, v_row.attempt, v_row.losses, v_row.held, v_row.tenant_id)
+        v_row.task_id, _queue_id, v_row.lane, v_row.failures, v_row.losses, v_row.held, v_row.tenant_id)
       then
         continue;
       end if;

@@ -1,16 +1,16 @@
 -- First gate: decides a task's unique key, then passes it on to its limit key. True when decided; false when
 -- one of its keys is busy in another transaction and the caller must postpone it.
--- All changes to held and parked happen here and in hand_over, under the key's try-lock, so there is one
--- writer a key, no wait and no lost wake-up:
+-- All changes to held and parked happen here and in hand_over, under the key's try-lock, so each key
+-- has one writer, nobody waits and no wake-up is lost:
 --   free key                    → hold it, go on
---   held, mode skip             → this task ends skipped
---   holder has not started      → coalesce: this task ends merged · replace: it takes the holder's place
+--   held, mode skip             → this task ends as skipped
+--   holder has not started      → coalesce: this task ends as merged · replace: it takes the holder's place
 --   holder is running or waits  → one task is parked; coalesce merges later ones into it, replace swaps it
 create or replace function queues.admit_keyed(
   _task_id bigint,
   _queue_id smallint,
   _lane bigint,
-  _attempt integer,
+  _failures integer,
   _losses integer,
   _held integer,
   _tenant_id uuid
@@ -30,7 +30,7 @@ begin
 
   if v_task.unique_key is null or _held & 1 = 1 then
     return queues.admit_limited(
-      _task_id, _queue_id, _lane, _attempt, _losses, _held, _tenant_id, v_task.unique_key, v_task.limit_key,
+      _task_id, _queue_id, _lane, _failures, _losses, _held, _tenant_id, v_task.unique_key, v_task.limit_key,
       v_task.priority);
   end if;
 
@@ -46,12 +46,12 @@ begin
   if not found then
     insert into queues.held (key, task_id, held_at) values (v_task.unique_key, _task_id, internal.clock());
     return queues.admit_limited(
-      _task_id, _queue_id, _lane, _attempt, _losses, _held | 1, _tenant_id, v_task.unique_key, v_task.limit_key,
+      _task_id, _queue_id, _lane, _failures, _losses, _held | 1, _tenant_id, v_task.unique_key, v_task.limit_key,
       v_task.priority);
   end if;
 
   if v_task.on_duplicate = 'skip' then
-    perform queues.note_end(_task_id, _attempt, _tenant_id, 'skipped');
+    perform queues.note_end(_task_id, _failures, _tenant_id, 'skipped');
     return true;
   end if;
 
@@ -68,7 +68,7 @@ begin
 
   if v_other is not null then
     if v_task.on_duplicate = 'coalesce' then
-      perform queues.note_end(_task_id, _attempt, _tenant_id, 'merged');
+      perform queues.note_end(_task_id, _failures, _tenant_id, 'merged');
       return true;
     end if;
     delete from queues.ready r where r.lane = v_holder.lane and r.seq = v_holder.seq;
@@ -79,13 +79,13 @@ begin
     perform queues.note_end(v_other, 0, _tenant_id, 'replaced');
     insert into queues.held (key, task_id, held_at) values (v_task.unique_key, _task_id, internal.clock());
     return queues.admit_limited(
-      _task_id, _queue_id, _lane, _attempt, _losses, _held | 1, _tenant_id, v_task.unique_key, v_task.limit_key,
+      _task_id, _queue_id, _lane, _failures, _losses, _held | 1, _tenant_id, v_task.unique_key, v_task.limit_key,
       v_task.priority);
   end if;
 
   if v_task.on_duplicate = 'coalesce' then
     if exists (select from queues.parked p where p.key = v_task.unique_key) then
-      perform queues.note_end(_task_id, _attempt, _tenant_id, 'merged');
+      perform queues.note_end(_task_id, _failures, _tenant_id, 'merged');
       return true;
     end if;
   else
@@ -93,10 +93,10 @@ begin
       perform queues.note_end(v_other, 0, _tenant_id, 'replaced');
     end loop;
   end if;
-  insert into queues.parked (key, priority, seq, task_id, lane, queue_id, attempt, losses, held, tenant_id)
+  insert into queues.parked (key, priority, seq, task_id, lane, queue_id, failures, losses, held, tenant_id)
   values (
     v_task.unique_key, v_task.priority, nextval('queues.task_id_seq'), _task_id, _lane, _queue_id,
-    _attempt, _losses, _held, _tenant_id);
+    _failures, _losses, _held, _tenant_id);
   return true;
 end;
 $$;

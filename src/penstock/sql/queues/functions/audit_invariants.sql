@@ -1,4 +1,4 @@
--- Proves on live data what the queue promises: one row for each broken promise, none when all hold.
+-- Checks the queue's promises on live data: one row per broken promise, none when all hold.
 create or replace function queues.audit_invariants()
 returns table (promise text, broken bigint)
 language sql

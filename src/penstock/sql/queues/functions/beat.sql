@@ -1,4 +1,4 @@
--- One beat renews all leases of a worker. Raises PS009 when it was given up as lost: it must drop what it
+-- One heartbeat renews all leases of a worker. Raises PS009 when the worker was declared lost: it must discard what it
 -- holds and register again. Returns its tasks that were asked to stop.
 create or replace function queues.beat(_worker_id integer)
 returns table (lease_id bigint, reason text)
@@ -11,8 +11,8 @@ begin
   where w.worker_id = _worker_id and w.lost_at is null and w.stopped_at is null;
   if not found then
     raise exception using errcode = 'PS009', detail = 'worker_id',
-      message = format('worker %s is not registered, or was given up as lost', _worker_id),
-      hint = 'Drop what it holds and call queues.register_worker().';
+      message = format('worker %s is not registered, or was declared lost', _worker_id),
+      hint = 'Discard what it holds and call queues.register_worker().';
   end if;
   return query
   select c.lease_id, c.reason from queues.cancel c where c.worker_id = _worker_id;

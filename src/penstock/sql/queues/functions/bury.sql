@@ -1,7 +1,7 @@
--- Makes a task whose lease was closed a dead letter: the whole task with every attempt's error. A channel's task has
--- its error handler run.
+-- Makes a dead letter of a task whose lease was closed: the whole task with the error of every attempt. For a task of a
+-- channel it also enqueues the error handler. _failures counts the runs that failed, _losses those whose worker was lost.
 create or replace function queues.bury(
-  _lease queues.lease, _attempts integer, _losses integer, _reason text, _error_code text, _error_message text
+  _lease queues.lease, _failures integer, _losses integer, _reason text, _error_code text, _error_message text
 )
 returns void
 language plpgsql
@@ -15,10 +15,10 @@ begin
     errors, died_at)
   select
     t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority, t.tenant_id, t.unique_key,
-    t.on_duplicate, t.limit_key, t.time_limit, _attempts, _losses, _reason, _error_code, _error_message,
+    t.on_duplicate, t.limit_key, t.time_limit, _failures, _losses, _reason, _error_code, _error_message,
     internal.fingerprint(t.task_type, _error_code, _error_message),
     (select coalesce(jsonb_agg(jsonb_build_object(
-        'attempt', e.attempt, 'error_code', e.error_code, 'error_message', e.error_message, 'details', e.details,
+        'attempt', e.attempt_number, 'error_code', e.error_code, 'error_message', e.error_message, 'details', e.details,
         'worker_id', e.worker_id, 'occurred_at', e.occurred_at) order by e.error_id), '[]')
       from queues.error e where e.task_id = _lease.task_id),
     internal.clock()
@@ -26,7 +26,7 @@ begin
   if _lease.held <> 0 then
     perform queues.free_keys(array[_lease.task_id], true);
   end if;
-  -- A provider that did it must not be asked again because we failed to write that down.
+  -- A provider that did the work must not be asked again because its success could not be recorded.
   perform queues.note_bad_end(
     _lease.task_id, format('%s: %s', _error_code, _error_message), _error_code <> 'SuccessNotRecorded');
 end;

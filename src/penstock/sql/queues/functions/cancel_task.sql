@@ -1,8 +1,8 @@
--- Cancels a task wherever it is. One that waits ends at once (returns cancelled); one that runs is asked to stop
--- (returns requested): its worker is told by NOTIFY and by its next beat; one that is over is left (returns
--- ended). Its ready row is found by its ticket, which is its id unless it was admitted or returned.
--- Locks: the ready row, waiting for a claim that has it; or the key it is parked behind, without which admit could
--- hand the key to the row deleted here; or the lease, waiting for a close in progress, which may send it back.
+-- Cancels a task in whatever state it is. A task that waits ends at once (returns cancelled). A task that runs is asked to
+-- stop (returns requested): its worker learns it by NOTIFY and by its next heartbeat. A task that has ended stays as it is
+-- (returns ended). Its ready row is found by its ticket, which is its id unless it was admitted or returned.
+-- Locks: the ready row, waiting for a claim that has it; or the key it is parked behind, without which admit could hand the
+-- key to the row deleted here; or the lease, waiting for a close in progress, which may send the task back.
 create or replace function queues.cancel_task(_task_id bigint, _reason text default 'cancelled by an operator')
 returns text
 language plpgsql
@@ -19,11 +19,11 @@ begin
   if not found then
     raise exception using errcode = 'PS007', detail = 'task_id',
       message = format('there is no task %s', _task_id),
-      hint = 'penstock task list shows the tasks there are.';
+      hint = 'List the tasks: penstock task list';
   end if;
   v_lane := internal.lane(v_task.queue_id, v_task.priority + 1, v_task.tenant_id);
 
-  -- Twice: a task moves between these tables, and a look between two of them can miss it.
+  -- Twice: a task moves between these tables, and one search through them can miss it.
   for v_try in 1..2 loop
     delete from queues.ready r where r.lane = v_lane and r.seq = _task_id and r.task_id = _task_id;
     v_found := found;

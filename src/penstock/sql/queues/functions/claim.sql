@@ -1,16 +1,17 @@
--- Gives up to _limit ready tasks of one queue to a worker, as open leases. One call: admit what is due, pick,
+-- Gives a worker up to _limit ready tasks of one queue, as open leases. One call does it all: admit what is due, pick,
 -- delete the ready rows, insert the leases, read the tasks.
--- _lanes and _starts are the worker's marks, sorted by lane (see queues.probe). With _find the lanes are found
--- here, known ones from their mark; without it only the given lanes are looked at.
--- Order: one suspect, if the worker has none; the return lane, capped at half; then by priority; within a
--- priority the lanes (tenants) share.
--- Not _durable, the claim's commit does not wait for the disk: a crash may undo it, the task is ready again, and
--- whoever held the lease that never was closes nothing. A close is flushed after its claim, so none can outlive it.
--- Only for a transaction that does nothing but claim.
--- _avoid leaves out the lanes of these tenants (the lower 40 bits of a lane): a worker that is full looks for work
--- of others only.
--- The settings forbid every plan but the index walk: a plan cached while ready was empty once made a claim of
--- 100 take 3.3 s. Locks: the picked ready rows, skip locked. Raises PS002, PS009.
+-- _lanes and _starts are the worker's marks, sorted by lane (see queues.probe). With _find the lanes are found here,
+-- known ones from their mark; without it only the given lanes are searched.
+-- Order: one suspect, if the worker has none; the return lane, capped at half; then by priority; within a priority the
+-- lanes (tenants) share.
+-- Without _durable the commit of the claim does not wait for the disk: a crash may undo it, and then the task is ready
+-- again and the worker can close nothing. A close is flushed after its claim, so it never survives without it. Only for
+-- a transaction that does nothing but claim.
+-- `failures` and `losses` count earlier runs: those that failed, and those whose worker was lost. This run is attempt
+-- failures + 1.
+-- _avoid skips the lanes of these tenants (internal.lane_tenant), for a worker whose slots for them are full.
+-- The settings forbid every plan but the index scan: a plan cached while ready was empty once made a claim of 100 take
+-- 3.3 s. Locks: the picked ready rows, skip locked. Raises PS002, PS009.
 create or replace function queues.claim(
   _worker_id integer,
   _queue text,
@@ -28,7 +29,7 @@ returns table (
   task_id bigint,
   task_type text,
   payload text,
-  attempt smallint,
+  failures smallint,
   losses smallint,
   held smallint,
   lane bigint,
@@ -60,6 +61,8 @@ declare
   v_cap integer;
   v_got integer;
   v_returned boolean := false;
+  v_returns constant integer := internal.return_class();
+  v_suspects constant integer := internal.suspect_class();
 begin
   select * into v_queue from queues.queue q where q.queue_name = _queue;
   if not found then
@@ -71,7 +74,7 @@ begin
     select from queues.worker w where w.worker_id = _worker_id and w.lost_at is null and w.stopped_at is null)
   then
     raise exception using errcode = 'PS009', detail = 'worker_id',
-      message = format('worker %s is not registered, or was given up as lost', _worker_id),
+      message = format('worker %s is not registered, or was declared lost', _worker_id),
       hint = 'Call queues.register_worker() and claim with the id it returns.';
   end if;
   if v_queue.paused_at is not null or v_left <= 0 then
@@ -97,17 +100,17 @@ begin
   end if;
   if _avoid is not null then
     select array_agg(l.lane), array_agg(l.start) into _lanes, _starts
-    from unnest(_lanes, _starts) as l (lane, start) where l.lane & 1099511627775 <> all (_avoid);
+    from unnest(_lanes, _starts) as l (lane, start) where internal.lane_tenant(l.lane) <> all (_avoid);
   end if;
   if _lanes is null then
     return;
   end if;
-  select array_agg(distinct (l.lane >> 40 & 63)::integer) into v_classes from unnest(_lanes) as l (lane);
-  if v_classes[1] = 0 and cardinality(v_classes) > 1 then
-    v_classes := v_classes || 0;
+  select array_agg(distinct internal.lane_class(l.lane)) into v_classes from unnest(_lanes) as l (lane);
+  if v_classes[1] = v_returns and cardinality(v_classes) > 1 then
+    v_classes := v_classes || v_returns;
   end if;
-  if 63 = any (v_classes) then
-    v_classes := 63 || array_remove(v_classes, 63);
+  if v_suspects = any (v_classes) then
+    v_classes := v_suspects || array_remove(v_classes, v_suspects);
   end if;
 
   foreach v_class in array v_classes loop
@@ -117,16 +120,16 @@ begin
       v_starts := _starts;
     else
       select array_agg(l.lane), array_agg(l.start) into v_in_class, v_starts
-      from unnest(_lanes, _starts) as l (lane, start) where l.lane >> 40 & 63 = v_class;
+      from unnest(_lanes, _starts) as l (lane, start) where internal.lane_class(l.lane) = v_class;
     end if;
     v_cap := v_left;
-    if v_class = 0 and not v_returned and cardinality(v_classes) > 1 then
+    if v_class = v_returns and not v_returned and cardinality(v_classes) > 1 then
       v_cap := greatest(1, v_left / 2);
       v_returned := true;
-    elsif v_class = 63 then
+    elsif v_class = v_suspects then
       v_cap := 1;
       continue when _worker_id <> 0 and exists (
-        select from queues.lease l where l.worker_id = _worker_id and l.lane >> 40 & 63 = 63);
+        select from queues.lease l where l.worker_id = _worker_id and internal.lane_class(l.lane) = v_suspects);
     end if;
     -- Shuffled, so that what does not divide evenly goes to another lane each time. All of them, also when they
     -- are more than the cap: a lane whose rows another claim has locked must not hide one that has some.
@@ -151,10 +154,10 @@ begin
             for update skip locked
           ) p
           limit v_cap))
-        returning r.lane, r.seq, r.task_id, r.attempt, r.losses, r.held
+        returning r.lane, r.seq, r.task_id, r.failures, r.losses, r.held
       ), described as (
         select
-          nextval('queues.lease_id_seq') as lease_id, p.task_id, t.task_type, t.payload, p.attempt, p.losses,
+          nextval('queues.lease_id_seq') as lease_id, p.task_id, t.task_type, t.payload, p.failures, p.losses,
           p.held, p.lane, p.seq, t.tenant_id, extract(epoch from t.time_limit)::double precision as time_limit,
           v_now + coalesce(_lease_for, t.time_limit + interval '30 seconds') as deadline_at
         from picked p
@@ -167,12 +170,12 @@ begin
         ) t using (task_id)
       ), leased as (
         insert into queues.lease (
-          lease_id, task_id, lane, claimed_at, deadline_at, tenant_id, worker_id, attempt, losses, held)
-        select d.lease_id, d.task_id, d.lane, v_now, d.deadline_at, d.tenant_id, _worker_id, d.attempt, d.losses,
+          lease_id, task_id, lane, claimed_at, deadline_at, tenant_id, worker_id, failures, losses, held)
+        select d.lease_id, d.task_id, d.lane, v_now, d.deadline_at, d.tenant_id, _worker_id, d.failures, d.losses,
           d.held
         from described d
       )
-      select d.lease_id, d.task_id, d.task_type, d.payload::text, d.attempt, d.losses, d.held, d.lane, d.seq,
+      select d.lease_id, d.task_id, d.task_type, d.payload::text, d.failures, d.losses, d.held, d.lane, d.seq,
         d.tenant_id, d.time_limit
       from described d;
       get diagnostics v_got = row_count;

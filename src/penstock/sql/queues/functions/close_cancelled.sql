@@ -1,6 +1,6 @@
--- Closes leases of a worker as cancelled, for good: the handler said so, or it was asked to stop and did.
--- A reason the handler gave is kept as an error of the task. Returns the leases it really closed.
--- Locks: the leases, in order of their id; a bitmap or sequential scan would take them as they lie.
+-- Closes leases of a worker as cancelled, for good: the handler asked for it, or was asked to stop and did.
+-- A reason that the handler gave is kept as an error of the task. Returns the leases it closed.
+-- Locks: the leases, in order of their id; a bitmap or sequential scan would take them in physical order.
 create or replace function queues.close_cancelled(
   _worker_id integer, _lease_ids bigint[], _reasons text[] default null, _task_ids bigint[] default null
 )
@@ -25,7 +25,7 @@ begin
     perform queues.note_attempt(v_lease, 'cancelled');
     v_reason := _reasons[array_position(_lease_ids, v_lease.lease_id)];
     if v_reason <> '' then
-      perform queues.note_error(v_lease.task_id, v_lease, v_lease.attempt + 1, 'Cancelled', v_reason, null);
+      perform queues.note_error(v_lease.task_id, v_lease, v_lease.failures + 1, 'Cancelled', v_reason, null);
     end if;
     delete from queues.cancel c where c.task_id = v_lease.task_id;
     if v_lease.held <> 0 then

@@ -1,7 +1,7 @@
--- Closes leases of a worker as completed and returns those it really closed: deleting the lease is the fence,
--- so a worker that was given up as lost closes nothing. Group completion calls it with hundreds.
--- _task_ids are the tasks the caller believes it held: after a crash that lost commits, or a failover to a replica
--- that lagged, lease ids are given out again, and an id alone could close another task.
+-- Closes leases of a worker as completed and returns those it closed: deleting the lease is the fence, so a worker that was
+-- declared lost closes nothing. Group completion calls it with hundreds.
+-- _task_ids are the tasks the caller believes it holds: after a crash that lost commits, or a failover to a replica that
+-- lagged, lease ids are issued again, and the id alone could close another task.
 -- Locks: the leases, in order of their id.
 create or replace function queues.complete(
   _worker_id integer, _lease_ids bigint[], _task_ids bigint[] default null
@@ -24,10 +24,10 @@ begin
     delete from queues.lease l
     where l.worker_id = _worker_id and l.lease_id = any (_lease_ids)
       and (_task_ids is null or l.task_id = any (_task_ids))
-    returning l.lease_id, l.task_id, l.claimed_at, l.tenant_id, l.attempt, l.held
+    returning l.lease_id, l.task_id, l.claimed_at, l.tenant_id, l.failures, l.held
   ), kept as (
-    insert into queues.attempt (attempt_id, task_id, claimed_at, closed_at, tenant_id, worker_id, outcome, attempt)
-    select c.lease_id, c.task_id, c.claimed_at, internal.clock(), c.tenant_id, _worker_id, 'completed', c.attempt + 1
+    insert into queues.attempt (attempt_id, task_id, claimed_at, closed_at, tenant_id, worker_id, outcome, attempt_number)
+    select c.lease_id, c.task_id, c.claimed_at, internal.clock(), c.tenant_id, _worker_id, 'completed', c.failures + 1
     from closed c
   )
   select array_agg(c.lease_id), array_agg(c.task_id) filter (where c.held <> 0)

@@ -1,6 +1,6 @@
--- The seed's complete: closes the lease that dequeue_next_available_task() issued for this task. A task id is no
--- fence, so a worker's lease is never closed here (PS008). If the dequeued lease has already run out and the task
--- waits to be run again, it is taken out, because its work is done. Calling it twice is calling it once.
+-- For simple workers: closes the lease that dequeue_next_available_task() issued for this task. A task id is not a fence,
+-- so this never closes the lease of a registered worker (PS008). If the dequeued lease has already expired and the task waits to run
+-- again, it is removed, because its work is done. Calling it twice has the same effect as calling it once.
 create or replace function queues.complete_task(_task_id bigint)
 returns void
 language plpgsql

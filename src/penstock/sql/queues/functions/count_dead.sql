@@ -1,4 +1,4 @@
--- How many dead letters a filter names: the preview of replay and purge.
+-- How many dead letters match a filter: the preview of replay and purge.
 create or replace function queues.count_dead(
   _task_ids bigint[] default null,
   _task_type text default null,

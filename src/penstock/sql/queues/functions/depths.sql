@@ -1,6 +1,6 @@
--- Ready tasks by queue and task type, for the metrics. Of each queue at most _limit rows are looked up by type, so
--- that a worker may ask four times a minute whatever waits; the others are counted as the type "other".
--- A declared type none of whose tasks is ready is there with 0.
+-- Ready tasks by queue and task type, for the metrics. At most _limit rows per queue are looked up by type, so that a
+-- worker can ask four times a minute however many wait; the rest count as the type "other". A declared type without a
+-- ready task is listed with 0.
 create or replace function queues.depths(_limit integer default 20000)
 returns table (queue text, task_type text, ready bigint)
 language sql
@@ -13,7 +13,7 @@ as $$
     from queues.queue q
     cross join lateral (
       select c.task_id from queues.ready c
-      where c.lane >= q.queue_id::bigint << 46 and c.lane < (q.queue_id::bigint + 1) << 46
+      where c.lane >= internal.first_lane(q.queue_id) and c.lane < internal.first_lane(q.queue_id + 1)
       limit _limit
     ) r
   ), typed as (
@@ -29,7 +29,7 @@ as $$
   ), beyond as (
     select q.queue_id, count(r.task_id) - (select count(*) from seen s where s.queue_id = q.queue_id) as ready
     from queues.queue q
-    join queues.ready r on r.lane >= q.queue_id::bigint << 46 and r.lane < (q.queue_id::bigint + 1) << 46
+    join queues.ready r on r.lane >= internal.first_lane(q.queue_id) and r.lane < internal.first_lane(q.queue_id + 1)
     group by 1
   ), counted as (
     select * from typed

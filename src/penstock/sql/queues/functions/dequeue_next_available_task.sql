@@ -1,5 +1,5 @@
--- The seed's dequeue: one available task under its own five-minute lease, of worker 0, in the order the tasks
--- became due; null when there is none. When that lease runs out the task becomes available again.
+-- For simple workers: one available task under its own five-minute lease, issued to worker 0, in the order in which the
+-- tasks became due; null when there is none. When the lease expires, the task becomes available again.
 create or replace function queues.dequeue_next_available_task()
 returns queues.task
 language plpgsql

@@ -1,5 +1,5 @@
--- Starts what a limited key has room for: slots not held and tokens in its bucket, in order of priority and
--- arrival. What the rate holds back is woken by one row in waiting. The caller holds the key's lock.
+-- Starts as many tasks as a limited key has room for (free slots, and tokens in its bucket), in order of priority and
+-- arrival. One row in waiting wakes what the rate holds back. The caller holds the key's lock.
 create or replace function queues.drain_key(_key bytea, _queue_id smallint)
 returns integer
 language plpgsql
@@ -37,7 +37,7 @@ begin
       returning p.*
     loop
       select s.lane, s.seq into v_ticket
-      from queues.show_ready(v_task.lane, v_task.task_id, v_task.attempt, v_task.losses, v_task.held | 2) s;
+      from queues.show_ready(v_task.lane, v_task.task_id, v_task.failures, v_task.losses, v_task.held | 2) s;
       insert into queues.held (key, task_id, lane, seq, held_at)
       values (_key, v_task.task_id, v_ticket.lane, v_ticket.seq, internal.clock());
       if v_task.held & 1 = 1 then
@@ -57,12 +57,12 @@ begin
   end if;
 
   if v_tokens <= 0 and exists (select from queues.parked p where p.key = _key) then
-    -- One wake is enough, the earliest: a later one was set under a slower rate. It is not due, so nobody has it.
+    -- One wake is enough, the earliest: a later one was set under a slower rate. It is not due, so no claim has locked it.
     delete from queues.waiting w where w.wake_key = _key and w.due_at > v_next;
     if exists (select from queues.waiting w where w.wake_key = _key) then
       return v_moved;
     end if;
-    insert into queues.waiting (queue_id, due_at, seq, lane, attempt, losses, held, keyed, wake_key)
+    insert into queues.waiting (queue_id, due_at, seq, lane, failures, losses, held, keyed, wake_key)
     values (_queue_id, v_next, nextval('queues.task_id_seq'), 0, 0, 0, 0, true, _key);
   end if;
   return v_moved;

@@ -1,7 +1,7 @@
--- Drops partitions closed longer ago than the retention. Unfinished tasks of one (a task scheduled 400 days
--- ahead, say) move to task_kept first. An open lease is closed into the attempts' partition of its own id, so
--- that one stays while a lease of it is open. Takes the parent's exclusive lock for a moment; gives up after half
--- a second and leaves the rest for the next round.
+-- Drops partitions that were closed longer ago than the retention. Unfinished tasks in one (a task scheduled 400 days
+-- ahead, for example) move to task_kept first. Closing a lease writes into the partition of attempts that holds its id, so
+-- that partition stays while such a lease is open. Takes the parent's exclusive lock for a moment; after half a second it
+-- leaves the rest for the next round.
 create or replace function queues.drop_history(_parent text, _retention interval)
 returns integer
 language plpgsql

@@ -1,5 +1,5 @@
--- Deletes what is ready, waiting or parked of a tenant but in the spared queue, and gives the keys it held to others.
--- Locks: the rows it deletes, after the keys of those parked.
+-- Deletes a tenant's ready, waiting and parked rows, except in the spared queue, and releases the keys they held.
+-- Locks: the keys of parked rows, then the rows it deletes.
 create or replace function queues.empty_lanes(_tenant_id uuid, _spared_queue_id smallint)
 returns integer
 language plpgsql
@@ -18,11 +18,11 @@ begin
   with shown as (
     delete from queues.ready r
     where r.lane = any (array(
-        select internal.lane(q.queue_id, c.class, _tenant_id)
+        select unnest(internal.task_lanes(q.queue_id, p.priority, _tenant_id))
         from queues.queue q
-        cross join (select generate_series(0, 10) union all select 63) c (class)
+        cross join generate_series(0, 9) p (priority)
         where q.queue_id is distinct from _spared_queue_id))
-      -- Another tenant's hash may meet this one's.
+      -- Another tenant may have the same hash.
       and exists (select from queues.find_task(r.task_id) t where t.tenant_id = _tenant_id)
     returning r.task_id
   ), delayed as (

@@ -1,5 +1,5 @@
--- Ends the dead letters of a task type whose payload has this value under this key: what they were about has succeeded
--- since. Each leaves an audit row. Returns how many. Locks: those letters, skipping those somebody replays.
+-- Removes the dead letters of a task type whose payload has this value under this key: what they were about has succeeded
+-- since. Each leaves an audit row. Returns how many. Locks: those letters, skipping those that are being replayed.
 create or replace function queues.end_dead(_task_type text, _key text, _value text, _tenant_id uuid default null)
 returns integer
 language plpgsql

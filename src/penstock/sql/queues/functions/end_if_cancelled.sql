@@ -13,7 +13,7 @@ begin
   if _lease.held <> 0 then
     perform queues.free_keys(array[_lease.task_id], true);
   end if;
-  perform queues.note_end(_lease.task_id, _lease.attempt + 1, _lease.tenant_id, 'cancelled');
+  perform queues.note_end(_lease.task_id, _lease.failures + 1, _lease.tenant_id, 'cancelled');
   perform queues.note_bad_end(_lease.task_id, 'Cancelled');
   return true;
 end;

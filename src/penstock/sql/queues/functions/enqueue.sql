@@ -1,5 +1,5 @@
--- Takes in one task inside the caller's own transaction and returns its id. The seed's call
--- queues.enqueue(_task_type, _payload, _scheduled_at) is this one: there are no overloads.
+-- Enqueues one task in the caller's own transaction and returns its id. The short
+-- call queues.enqueue(_task_type, _payload, _scheduled_at) is this one: there are no overloads.
 create or replace function queues.enqueue(
   _task_type text,
   _payload jsonb default '{}',

@@ -1,6 +1,6 @@
--- Takes in a batch of tasks of one type inside the caller's own transaction and returns their ids in order.
--- Due tasks without a key go straight to ready; delayed and keyed ones to waiting, where admit decides (a key
--- decided here, by "on conflict", deadlocks two producers that name two keys in opposite order).
+-- Enqueues a batch of tasks of one type in the caller's own transaction and returns their ids in order.
+-- Due tasks without a key go straight to ready; delayed and keyed ones go to waiting, where admit decides (deciding a key
+-- here, by "on conflict", would deadlock two producers that name two keys in opposite order).
 -- pg_current_xact_id() comes before any ticket is drawn: the worker's safe mark depends on it.
 -- Locks: none that another caller waits for. Raises PS001, PS002, PS003, PS004, PS005, PS017; then nothing is written.
 create or replace function queues.enqueue_many(
@@ -40,8 +40,8 @@ begin
 
   if v_tenant_id is distinct from coalesce(internal.tenant_id(), v_tenant_id) then
     raise exception using errcode = 'PS005', detail = 'tenant_id',
-      message = format('this transaction belongs to another tenant than %s', _tenant_id),
-      hint = 'Leave tenant_id out, or enqueue in a transaction of that tenant.';
+      message = format('this transaction does not belong to tenant %s', _tenant_id),
+      hint = 'Omit tenant_id, or enqueue in a transaction of that tenant.';
   end if;
 
   select * into v_type from queues.task_type t where t.task_type = _task_type;
@@ -95,14 +95,14 @@ begin
   end if;
   if _on_duplicate not in ('skip', 'replace', 'coalesce') then
     raise exception using errcode = 'PS005', detail = 'on_duplicate',
-      message = format('there is no way %L to treat a duplicate', _on_duplicate),
+      message = format('%L is not a way to treat duplicates', _on_duplicate),
       hint = 'Use skip, replace or coalesce.';
   end if;
   if cardinality(_unique_keys) <> v_count or cardinality(_limit_keys) <> v_count then
     raise exception using errcode = 'PS005',
       detail = case when cardinality(_unique_keys) <> v_count then 'unique_keys' else 'limit_keys' end,
-      message = 'there are not as many keys as payloads',
-      hint = 'Give one key for each payload, or none at all.';
+      message = 'the number of keys differs from the number of payloads',
+      hint = 'Give one key per payload, or no keys.';
   end if;
 
   select
@@ -124,7 +124,7 @@ begin
   end if;
   if v_largest > v_queue.payload_limit then
     raise exception using errcode = 'PS004', detail = 'payload',
-      message = format('a payload of %s bytes is over the limit of %s', v_largest, v_queue.payload_limit),
+      message = format('a payload of %s bytes exceeds the limit of %s', v_largest, v_queue.payload_limit),
       hint = 'Put the content into a table or the blob store and send its id.';
   end if;
 
@@ -141,7 +141,7 @@ begin
       from unnest(_payloads) as p (payload)
       returning task_id
     ), shown as (
-      insert into queues.ready (lane, seq, task_id, attempt, losses, held)
+      insert into queues.ready (lane, seq, task_id, failures, losses, held)
       select v_lane, t.task_id, t.task_id, 0, 0, 0 from taken t
     )
     select array_agg(t.task_id) into v_ids from taken t;
@@ -159,7 +159,7 @@ begin
       returning task_id, unique_key, limit_key
     ), shown as (
       insert into queues.waiting (
-        queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed, tenant_id)
+        queue_id, due_at, seq, task_id, lane, failures, losses, held, keyed, tenant_id)
       select v_queue.queue_id, v_due, t.task_id, t.task_id, v_lane, 0, 0, 0,
         t.unique_key is not null or t.limit_key is not null, v_tenant_id
       from taken t

@@ -1,7 +1,7 @@
--- Deletes all that the queue keeps of a stopped tenant: tasks, attempts, errors, dead letters, cancels. The tasks of the
--- spared queue stay, which hold ids only, and their attempts; not what went wrong with them, which may hold more. Then
--- has Postgres sample the tables anew: its statistics keep values it saw. Only internal.erase_tenant() calls it;
--- everything else leaves history to retention. Raises PS011 while the tenant is not stopped or a lease of it is open.
+-- Deletes everything the queue keeps about a stopped tenant: tasks, attempts, errors, dead letters, cancels. Tasks of the
+-- spared queue stay, because they hold only ids, and so do their attempts; their errors go, because those may hold more.
+-- Then has Postgres sample the tables again: its statistics keep values it saw. Only internal.erase_tenant() calls it;
+-- everything else leaves history to retention. Raises PS011 while the tenant is not stopped or has an open lease.
 -- Locks: the rows it deletes, then the tables against vacuum and other samples.
 create or replace function queues.erase_history(_tenant_id uuid)
 returns jsonb
@@ -26,10 +26,10 @@ begin
   perform queues.empty_lanes(_tenant_id, v_spared);
   if exists (
     select from queues.lease l
-    where l.tenant_id = _tenant_id and (l.lane >> 46)::smallint is distinct from v_spared)
+    where l.tenant_id = _tenant_id and internal.lane_queue(l.lane) is distinct from v_spared)
   then
     raise exception using errcode = 'PS011', detail = 'tenant_id',
-      message = format('tasks of tenant %s are running', _tenant_id), hint = 'Wait until queues.stop_tenant() says 0.';
+      message = format('tasks of tenant %s are running', _tenant_id), hint = 'Wait until queues.stop_tenant() returns 0.';
   end if;
 
   select coalesce(array_agg(t.task_id), '{}') into v_spared_tasks

@@ -1,4 +1,4 @@
--- Why a task is not running, in words, with what to do about it. The first row is its state. Raises PS007.
+-- Says why a task is not running and what to do about it. The first row is its state. Raises PS007.
 create or replace function queues.explain(_task_id bigint)
 returns table (reason text, explanation text, remedy text)
 language plpgsql
@@ -24,22 +24,22 @@ begin
     else
       raise exception using errcode = 'PS007', detail = 'task_id',
         message = format('there is no task %s', _task_id),
-        hint = 'penstock task list shows the tasks there are; history is kept for its retention only.';
+        hint = 'List the tasks: penstock task list. History is kept only for its retention time.';
     end if;
   end if;
   v_state := coalesce(v_state, queues.task_state(_task_id), 'unknown');
   select * into v_queue from queues.queue q where q.queue_id = v_task.queue_id;
 
   if v_state = 'running' then
-    select l.lease_id, l.claimed_at, l.attempt, w.worker_id, w.worker_name, w.beat_at, w.lost_at, l.deadline_at
+    select l.lease_id, l.claimed_at, l.failures, w.worker_id, w.worker_name, w.beat_at, w.lost_at, l.deadline_at
     into v_row
     from queues.lease l join queues.worker w using (worker_id) where l.task_id = _task_id;
     return query select 'running', format(
-      'It runs (or is about to) on worker %s (%s) since %s, attempt %s.',
-      v_row.worker_id, v_row.worker_name, v_row.claimed_at, v_row.attempt + 1), 'Nothing to do.';
+      'It has been running (or is about to run) on worker %s (%s) since %s, attempt %s.',
+      v_row.worker_id, v_row.worker_name, v_row.claimed_at, v_row.failures + 1), 'Nothing to do.';
     if v_row.lost_at is not null then
-      return query select 'worker_lost', format('Its worker was given up as lost at %s.', v_row.lost_at),
-        'The next rescue returns it; it runs every few seconds on any worker.';
+      return query select 'worker_lost', format('Its worker was declared lost at %s.', v_row.lost_at),
+        'The next rescue returns it; some worker rescues every few seconds.';
     end if;
     return query
     select 'cancel_requested', format('%s asked it to stop at %s: %s', c.requested_by, c.requested_at, c.reason),
@@ -50,9 +50,9 @@ begin
 
   if v_state = 'dead' then
     return query
-    select 'dead', format('It is a dead letter since %s (%s) after %s attempts and %s lost workers: %s: %s',
+    select 'dead', format('It has been a dead letter since %s (%s), after %s failed attempts and %s lost workers: %s: %s',
       d.died_at, d.reason, d.attempts, d.losses, d.error_code, left(d.error_message, 300)),
-      format('Mend the cause, then: penstock dead replay %s', d.task_id)
+      format('Fix the cause, then: penstock dead replay %s', d.task_id)
     from queues.dead_letter d where d.task_id = _task_id;
     return;
   end if;
@@ -64,7 +64,7 @@ begin
   end if;
 
   if v_queue.paused_at is not null then
-    return query select 'queue_paused', format('The queue %s is paused since %s.', v_queue.queue_name, v_queue.paused_at),
+    return query select 'queue_paused', format('The queue %s has been paused since %s.', v_queue.queue_name, v_queue.paused_at),
       format('penstock queue resume %s', v_queue.queue_name);
   end if;
   if not exists (
@@ -79,7 +79,7 @@ begin
   if v_state = 'waiting' then
     return query
     select 'not_due', format('It is due at %s, in %s.', w.due_at, date_trunc('second', w.due_at - v_now))
-      || case when w.attempt > 0 then format(' It failed %s.', case when w.attempt = 1 then 'once' else w.attempt || ' times' end) else '' end,
+      || case when w.failures > 0 then format(' It failed %s.', case when w.failures = 1 then 'once' else w.failures || ' times' end) else '' end,
       format('penstock task retry %s runs it at once.', _task_id)
     from queues.waiting w where w.task_id = _task_id and w.due_at > v_now;
     return query
@@ -90,11 +90,11 @@ begin
   if v_state = 'parked' then
     select p.key into v_key from queues.parked p where p.task_id = _task_id limit 1;
     return query
-    select 'key_held', format('Its key is held by task %s since %s.', h.task_id, h.held_at),
+    select 'key_held', format('Its key has been held by task %s since %s.', h.task_id, h.held_at),
       format('It starts when that one ends. penstock explain %s', h.task_id)
     from queues.held h where h.key = v_key limit 5;
     return query
-    select 'key_rate', format('The rate of its key is spent; the next start is at %s.', w.due_at),
+    select 'key_rate', format('The rate limit of its key is used up; the next start is at %s.', w.due_at),
       format('penstock queue limits %s', v_queue.queue_name)
     from queues.waiting w where w.wake_key = v_key;
     return query
@@ -105,17 +105,17 @@ begin
   if v_state = 'ready' then
     if v_queue.max_running is not null then
       return query
-      select 'queue_full', format('%s of %s tasks of the queue run.', c.running, v_queue.max_running),
+      select 'queue_full', format('%s tasks of the queue are running, and its limit is %s.', c.running, v_queue.max_running),
         format('penstock queue limits %s', v_queue.queue_name)
       from (
         select count(*) as running from queues.lease l
-        where l.lane >= v_queue.queue_id::bigint << 46 and l.lane < (v_queue.queue_id::bigint + 1) << 46
+        where l.lane >= internal.first_lane(v_queue.queue_id) and l.lane < internal.first_lane(v_queue.queue_id + 1)
       ) c
       where c.running >= v_queue.max_running;
     end if;
     if v_queue.rate_count is not null then
       return query
-      select 'queue_rate', format('The rate of the queue is spent; the next start is at %s.', r.next_at),
+      select 'queue_rate', format('The rate limit of the queue is used up; the next start is at %s.', r.next_at),
         format('penstock queue limits %s', v_queue.queue_name)
       from queues.rate_room(internal.key_hash('queue', v_queue.queue_id::text), v_queue.rate_count,
         v_queue.rate_period, v_queue.rate_burst) r
@@ -126,11 +126,11 @@ begin
     select 'suspect', format('%s workers were lost while they ran it; a worker runs one such task at a time.', r.losses),
       'Nothing to do; if it loses one more it is put in quarantine.'
     from queues.ready r
-    where r.lane = internal.lane(v_task.queue_id, 63, v_task.tenant_id) and r.task_id = _task_id;
+    where r.lane = internal.lane(v_task.queue_id, internal.suspect_class(), v_task.tenant_id) and r.task_id = _task_id;
     return query
-    select 'in_line', format('It is ready; %s%s tasks of its lane are before it.',
+    select 'in_line', format('It is ready; %s%s tasks of its lane are ahead of it.',
       least(c.ahead, 10000), case when c.ahead > 10000 then ' or more' else '' end),
-      'It runs when they are done; more workers or concurrency make that sooner.'
+      'It runs when they are done; more workers or more concurrency make that sooner.'
     from (
       -- Its ticket is its id, unless it was admitted or returned.
       select o.lane, o.seq from queues.ready o where o.lane = v_lane and o.seq = _task_id

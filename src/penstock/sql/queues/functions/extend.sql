@@ -1,5 +1,5 @@
--- Gives a lease that has its own deadline more time from now; one that lasts as long as its worker beats stays so.
--- False when the lease is gone. Raises PS005.
+-- Gives a lease that has its own deadline more time from now; a lease that lasts as long as its worker's heartbeats is not
+-- changed. False when the lease is gone. Raises PS005.
 create or replace function queues.extend(_worker_id integer, _lease_id bigint, _seconds double precision)
 returns boolean
 language plpgsql

@@ -1,6 +1,6 @@
--- Closes leases of a worker as failed, keeps the errors and decides what comes next: another attempt by the
--- policy of the task's type and error, or a dead letter. _retry_after overrides the policy's delay, _final says
--- that trying again is of no use. A lease already gone is reported as such and nothing is written for it.
+-- Closes leases of a worker as failed, keeps the errors and decides what comes next: another attempt by the policy of the
+-- task's type and error, or a dead letter. _retry_after overrides the policy's delay, _final says that a retry
+-- cannot help. A lease that is already gone is reported as such, and nothing is written for it.
 -- Locks: the leases, in order of their id.
 create or replace function queues.fail(
   _worker_id integer,
@@ -41,7 +41,7 @@ begin
     v_code := coalesce(_error_codes[v_n], 'Error');
     v_message := coalesce(_error_messages[v_n], '');
     perform queues.note_attempt(v_lease, 'failed');
-    perform queues.note_error(v_lease.task_id, v_lease, v_lease.attempt + 1, v_code, v_message, _details[v_n]);
+    perform queues.note_error(v_lease.task_id, v_lease, v_lease.failures + 1, v_code, v_message, _details[v_n]);
 
     if queues.end_if_cancelled(v_lease) then
       outcome := 'cancelled';
@@ -51,13 +51,13 @@ begin
 
     select y.* into v_type
     from queues.find_task(v_lease.task_id) t join queues.task_type y on y.task_type = t.task_type;
-    v_delay := queues.retry_delay(v_type, v_code, v_lease.attempt + 1);
+    v_delay := queues.retry_delay(v_type, v_code, v_lease.failures + 1);
     if v_delay is not null and _retry_after[v_n] is not null then
       v_delay := greatest(0, _retry_after[v_n]);
     end if;
     if coalesce(_final[v_n], false) or v_delay is null then
       perform queues.bury(
-        v_lease, v_lease.attempt + 1, v_lease.losses,
+        v_lease, v_lease.failures + 1, v_lease.losses,
         case when coalesce(_final[v_n], false)
             or coalesce(v_type.retry -> 'errors' -> v_code, v_type.retry -> 'default') ->> 'kind' = 'none'
           then 'not_retriable' else 'exhausted' end,
@@ -65,7 +65,7 @@ begin
       outcome := 'dead';
     else
       retry_at := internal.clock() + make_interval(secs => v_delay);
-      perform queues.return_task(v_lease, v_lease.attempt + 1, v_lease.losses, retry_at);
+      perform queues.return_task(v_lease, v_lease.failures + 1, v_lease.losses, retry_at);
       outcome := 'retry';
     end if;
     return next;

@@ -1,4 +1,4 @@
--- The seed's fail: records an error of the task. It does not end the task and closes no lease.
+-- For simple workers: records an error of the task. It does not end the task and closes no lease.
 create or replace function queues.fail_task(_task_id bigint, _error_message text)
 returns void
 language plpgsql
@@ -15,6 +15,6 @@ begin
   end if;
   select * into v_lease from queues.lease l where l.worker_id = 0 and l.task_id = _task_id;
   perform queues.note_error(
-    _task_id, v_lease, coalesce(v_lease.attempt, 0) + 1, 'Error', coalesce(_error_message, ''), null);
+    _task_id, v_lease, coalesce(v_lease.failures, 0) + 1, 'Error', coalesce(_error_message, ''), null);
 end;
 $$;

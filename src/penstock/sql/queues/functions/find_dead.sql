@@ -1,5 +1,5 @@
--- The dead letters a filter names: what count_dead counts and replay and purge_dead take. Every
--- given part must match; none given names all.
+-- The dead letters that match a filter: those that count_dead counts and replay and purge_dead take. Every part that is
+-- given must match; without any, all match.
 create or replace function queues.find_dead(
   _task_ids bigint[],
   _task_type text,

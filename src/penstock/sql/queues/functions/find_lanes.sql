@@ -1,6 +1,6 @@
--- The lanes of a queue that have a visible ready row, with the first ticket of each: a loose index scan, one
--- probe a lane. Known lanes are probed from their mark and the gaps between them from their start, so entries
--- that a pinned horizon keeps dead are not walked again (_known and _marks are sorted by lane).
+-- The lanes of a queue that have a visible ready row, with the first ticket of each: a loose index scan, one probe per lane.
+-- Known lanes are probed from their mark, and the gaps between them from their start, so that entries which a pinned
+-- horizon keeps dead are not read again (_known and _marks are sorted by lane).
 create or replace function queues.find_lanes(
   _queue_id smallint,
   _known bigint[] default '{}',
@@ -17,9 +17,9 @@ set enable_sort = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_from bigint := (_queue_id::bigint << 46) - 1;
+  v_from bigint := internal.first_lane(_queue_id) - 1;
   v_until bigint;
-  v_end bigint := (_queue_id::bigint + 1) << 46;
+  v_end bigint := internal.first_lane(_queue_id + 1);
   v_n integer := 1;
 begin
   loop

@@ -1,4 +1,4 @@
--- The task's row, wherever it is kept: its partition, or task_kept once that was dropped or it was replayed.
+-- The task's row: in its partition, or in task_kept once the partition was dropped or the task was replayed.
 create or replace function queues.find_task(_task_id bigint)
 returns setof queues.task
 language sql

@@ -1,6 +1,6 @@
--- Notes that closed tasks no longer use their keys; the next admit hands them over. Only appends, so a close
--- inside a long transaction of the caller's blocks nobody. A task that will run again keeps its unique key
--- and gives up its slot, so that a long back-off does not hold the slot.
+-- Notes that closed tasks no longer use their keys; the next admit hands the keys over. It only appends, so a close inside
+-- a long transaction blocks nobody. A task that will run again keeps its unique key and gives up its slot, so that a long
+-- backoff does not hold the slot.
 create or replace function queues.free_keys(_task_ids bigint[], _for_good boolean)
 returns void
 language plpgsql

@@ -13,7 +13,7 @@ begin
   if not found then
     raise exception using errcode = 'PS002', detail = 'queue',
       message = format('there is no queue %L', _queue),
-      hint = 'penstock queue stats lists them; a worker creates the queues it serves.';
+      hint = 'List the queues: penstock queue stats. A worker creates the queues it serves.';
   end if;
   return v_queue;
 end;

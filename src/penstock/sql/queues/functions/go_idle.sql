@@ -1,4 +1,4 @@
--- Registers a worker as idle on a queue, or no longer: producers send NOTIFY only while such a row exists.
+-- Registers a worker as idle on a queue, or removes it: producers send NOTIFY only while such a row exists.
 -- After going idle the worker scans once more, because a producer that looked before may commit after.
 create or replace function queues.go_idle(_worker_id integer, _queue text, _idle boolean)
 returns void

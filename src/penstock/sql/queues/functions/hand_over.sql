@@ -1,4 +1,4 @@
--- Gives a freed key to whoever is parked behind it. False when the key is busy in another transaction.
+-- Gives a freed key to the next task parked behind it. False when the key is busy in another transaction.
 create or replace function queues.hand_over(_key bytea, _queue_id smallint)
 returns boolean
 language plpgsql
@@ -37,7 +37,7 @@ begin
   delete from queues.parked p where p.key = _key and p.priority = v_task.priority and p.seq = v_task.seq;
   insert into queues.held (key, task_id, held_at) values (_key, v_task.task_id, internal.clock());
   perform queues.admit_limited(
-    v_task.task_id, v_task.queue_id, v_task.lane, v_task.attempt, v_task.losses, v_task.held | 1,
+    v_task.task_id, v_task.queue_id, v_task.lane, v_task.failures, v_task.losses, v_task.held | 1,
     v_task.tenant_id, _key, v_keys.limit_key, v_keys.priority);
   if v_task.queue_id <> _queue_id then
     perform queues.wake(v_task.queue_id);

@@ -1,5 +1,5 @@
--- Whether a worker still holds a lease. After a connection died at commit it tells what happened: still held
--- means not committed.
+-- Whether a worker still holds a lease. After a connection died during commit this says what happened: if the lease is
+-- still held, the commit did not happen.
 create or replace function queues.holds(_worker_id integer, _lease_id bigint)
 returns boolean
 language sql

@@ -1,5 +1,5 @@
--- Who keeps vacuum from removing dead rows of this database: its sessions and prepared transactions, replication slots
--- and standbys, oldest first. What other databases of the server do is neither in the way nor anybody's business here.
+-- What keeps vacuum from removing dead rows of this database: sessions, prepared transactions, replication slots and
+-- standbys, oldest first. Sessions of other databases do not matter here and are not shown.
 create or replace function queues.horizon_pins()
 returns table (kind text, who text, pid integer, age_xids bigint, since timestamptz, doing text)
 language sql

@@ -1,4 +1,4 @@
--- The task that holds a unique key of a task type, or null: whether anything will still run for it.
+-- The task that holds a unique key of a task type, or null: tells whether anything will still run for that key.
 create or replace function queues.key_holder(_task_type text, _unique_key text, _tenant_id uuid default null)
 returns bigint
 language sql

@@ -1,4 +1,4 @@
--- The limits in force, one row a scope. With a key, only the limits of that key: they are stored under its hash.
+-- The limits in force, one row per scope. With a key, only the limits of that key: they are stored under its hash.
 create or replace function queues.limits(_queue text default null, _limit_key text default null)
 returns table (queue text, scope text, max_running integer, rate_count integer, rate_period interval, rate_burst integer)
 language sql

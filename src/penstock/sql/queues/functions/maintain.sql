@@ -1,5 +1,5 @@
--- The duties that keep the queue small: partitions ahead and dropped, old dead letters, rows that crashed
--- workers left, spent grants, answered cancels. One caller at a time (advisory try-lock); the others get null.
+-- Keeps the queue small: creates partitions ahead and drops old ones; removes old dead letters, rows that crashed workers
+-- left, used rate grants and answered cancels. One caller at a time (advisory try-lock); the others get null.
 create or replace function queues.maintain(
   _completed_retention interval default interval '7 days',
   _dead_retention interval default interval '90 days'
@@ -42,7 +42,7 @@ begin
   delete from queues.cancel c
   where c.requested_at < v_now - interval '1 hour'
     and not exists (select from queues.lease l where l.task_id = c.task_id);
-  -- One that a replay makes young again at this moment is locked, and left.
+  -- A row that a replay is renewing is locked, and skipped.
   delete from queues.task_kept k
   where k.task_id = any (array(
     select o.task_id

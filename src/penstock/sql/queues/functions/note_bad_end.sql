@@ -1,6 +1,5 @@
--- A task of a channel that ends dead, quarantined or cancelled has its error handler run, by a task enqueued here, in
--- the transaction that ends it: nobody waits for an answer that cannot come. Others, and those of a tenant that was
--- stopped, just end.
+-- When a channel's task ends dead, quarantined or cancelled, enqueues its error handler in the same transaction: otherwise
+-- its process would wait for an answer that cannot come. Other tasks, and those of a stopped tenant, just end.
 create or replace function queues.note_bad_end(_task_id bigint, _error text, _retriable boolean default true)
 returns void
 language sql

@@ -1,6 +1,5 @@
--- The leases a worker has held for a while. A claim whose answer was lost on the way leaves leases the worker
--- does not know of, and its beats would keep them for ever: it compares this list with its own and hands the
--- unknown ones back.
+-- The leases a worker has held for a while. If the answer to a claim was lost, the worker has leases it does not know of,
+-- and its heartbeats would keep them for ever: it compares this list with its own and hands the unknown ones back.
 create or replace function queues.open_leases(_worker_id integer, _held_for interval default interval '5 seconds')
 returns bigint[]
 language sql

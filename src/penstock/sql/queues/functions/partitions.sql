@@ -1,4 +1,4 @@
--- How far the partitions of task, attempt and error are ahead of the next id; a null child means it has no home.
+-- How far the partitions of task, attempt and error are ahead of the next id; a null child means that no partition fits.
 create or replace function queues.partitions()
 returns table (table_name text, current_child text, ahead bigint, used double precision)
 language sql

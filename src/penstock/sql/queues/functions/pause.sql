@@ -1,4 +1,4 @@
--- Stops claims of a queue; what runs goes on. Pausing twice is pausing once.
+-- Stops claims from a queue; tasks that run go on. Pausing it again changes nothing.
 create or replace function queues.pause(_queue text)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Sets the limits of a queue (_scope queue), of each of its keys (each_key) or of one key (key). Null means no
--- limit: the call states all of them. A key's waiting tasks are looked at again at once. Raises PS002, PS005.
+-- Sets the limits of a queue (_scope queue), of each of its keys (each_key) or of one key (key). Null means no limit: each
+-- call states all limits. Tasks that wait for a key are decided again at once. Raises PS002, PS005.
 create or replace function queues.put_limits(
   _queue text,
   _scope text,
@@ -19,8 +19,8 @@ declare
 begin
   if _scope not in ('queue', 'each_key', 'key') or (_scope = 'key') <> (_limit_key is not null) then
     raise exception using errcode = 'PS005', detail = 'scope',
-      message = format('a limit of scope %L %s key makes no sense', _scope,
-        case when _limit_key is null then 'without a' else 'with a' end),
+      message = format('a limit of scope %L cannot be set %s a key', _scope,
+        case when _limit_key is null then 'without' else 'with' end),
       hint = 'Use queue, each_key, or key together with the key.';
   end if;
   if _max_running <= 0 or _rate_count <= 0 or _rate_period <= interval '0' or _rate_burst <= 0

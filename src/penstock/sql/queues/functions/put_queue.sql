@@ -1,5 +1,5 @@
--- Declares a queue and returns its id; declaring it again changes nothing but a payload limit that is given.
--- Raises PS005 for a bad name.
+-- Declares a queue and returns its id; declaring it again changes only its payload limit, if one is given.
+-- Raises PS005 for an invalid name.
 create or replace function queues.put_queue(_queue text, _payload_limit integer default null)
 returns smallint
 language plpgsql
@@ -11,7 +11,7 @@ declare
 begin
   if _queue is null or _queue !~ '^[a-z][a-z0-9_.-]{0,62}$' then
     raise exception using errcode = 'PS005', detail = 'queue',
-      message = format('%L is no name for a queue', _queue),
+      message = format('%L is not a valid name for a queue', _queue),
       hint = 'Use a lower-case letter, then letters, digits, _ . or -, at most 63.';
   end if;
   select * into v_queue from queues.queue q where q.queue_name = _queue;

@@ -21,7 +21,7 @@ declare
 begin
   if _task_type is null or _task_type !~ '^[A-Za-z][A-Za-z0-9_.:-]{0,126}$' then
     raise exception using errcode = 'PS005', detail = 'task_type',
-      message = format('%L is no name for a task type', _task_type),
+      message = format('%L is not a valid name for a task type', _task_type),
       hint = 'Use a letter, then letters, digits, _ . : or -, at most 127.';
   end if;
   if _priority not between 0 and 9 then
@@ -34,14 +34,14 @@ begin
       detail = case when _max_attempts <= 0 then 'max_attempts' when _max_losses <= 0 then 'max_losses'
         else 'time_limit' end,
       message = format('the attempts, losses and time limit of %L must be positive', _task_type),
-      hint = 'Give numbers above zero; leave the time limit out for none.';
+      hint = 'Use numbers above zero, or omit the time limit to have none.';
   end if;
   if _on_duplicate not in ('skip', 'replace', 'coalesce') then
     raise exception using errcode = 'PS005', detail = 'on_duplicate',
-      message = format('there is no way %L to treat a duplicate', _on_duplicate),
+      message = format('%L is not a way to treat duplicates', _on_duplicate),
       hint = 'Use skip, replace or coalesce.';
   end if;
-  -- Every number is proved here: one that retry_delay could not read would keep fail() from closing the lease.
+  -- Every number is validated here: one that retry_delay could not read would keep fail() from closing the lease.
   if jsonb_typeof(v_retry) <> 'object' or jsonb_typeof(coalesce(v_retry -> 'errors', '{}')) <> 'object' or exists (
     select
     from jsonb_path_query(
@@ -53,7 +53,7 @@ begin
         && !exists($.keyvalue() ? (@.key != "kind" && (@.value.type() != "number" || @.value < 0)))', false))
   then
     raise exception using errcode = 'PS005', detail = 'retry',
-      message = format('the retry policy of %L is not one we know', _task_type),
+      message = format('the retry policy of %L is not valid', _task_type),
       hint = 'Give {"default": {"kind": "none" | "table" with "delays" | "exponential" with "base" and "factor"}, "errors": {…}}.';
   end if;
 

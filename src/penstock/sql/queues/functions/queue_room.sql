@@ -1,6 +1,6 @@
--- How many tasks a limited queue may start now: its concurrency less its open leases, and the tokens in its
--- bucket. Zero when another claim of the same queue decides at this moment. Locks: the queue's advisory
--- try-lock until the end of the transaction.
+-- How many tasks a limited queue may start now: its concurrency minus its open leases, and the tokens in its bucket. Zero
+-- while another claim from the same queue is deciding. Locks: the queue's advisory try-lock, until the end of the
+-- transaction.
 create or replace function queues.queue_room(_queue queues.queue, _wanted integer)
 returns integer
 language plpgsql
@@ -17,7 +17,7 @@ begin
   if _queue.max_running is not null then
     v_room := least(v_room, _queue.max_running - (
       select count(*)::integer from queues.lease l
-      where l.lane >= _queue.queue_id::bigint << 46 and l.lane < (_queue.queue_id::bigint + 1) << 46));
+      where l.lane >= internal.first_lane(_queue.queue_id) and l.lane < internal.first_lane(_queue.queue_id + 1)));
   end if;
   if v_room > 0 and _queue.rate_count is not null then
     v_room := least(v_room, (

@@ -1,7 +1,7 @@
--- How many tasks a key's token bucket lets start now, and when the next token comes.
+-- How many tasks a key's token bucket allows to start now, and when the next token arrives.
 -- The newest grant holds the theoretical arrival time; nothing is updated. The caller holds the key's lock.
--- A grant leads its own time by a full burst at most; one that leads by more was given under a slower rate, and
--- counts as a full burst, so that a raised rate holds at once.
+-- A grant is at most a full burst ahead of its own time; one that is further ahead was given under a slower rate and
+-- counts as a full burst, so that a raised rate takes effect at once.
 create or replace function queues.rate_room(
   _key bytea,
   _count integer,

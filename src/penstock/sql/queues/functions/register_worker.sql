@@ -1,5 +1,5 @@
--- Registers a worker, creating the queues it names, and returns its id. A worker that was given up as lost
--- registers again and gets a new id.
+-- Registers a worker, creates the queues it names, and returns its id. A worker that was declared lost registers again and
+-- gets a new id.
 create or replace function queues.register_worker(_worker_name text, _queue_names text[], _lease_for interval)
 returns integer
 language plpgsql
@@ -13,7 +13,7 @@ begin
   if _lease_for < interval '100 milliseconds' then
     raise exception using errcode = 'PS005', detail = 'lease_for',
       message = format('a lease of %s is too short', _lease_for),
-      hint = 'Use a lease of seconds; the worker beats three times in it.';
+      hint = 'Use a lease of at least a few seconds: the worker sends three heartbeats in it.';
   end if;
   foreach v_queue in array _queue_names loop
     perform queues.put_queue(v_queue);

@@ -1,6 +1,6 @@
--- Hands leases of a worker back unrun, without charging an attempt: shutdown, or a prefetch it cannot start.
--- A task that was asked to stop ends here, cancelled. Returns the leases it really closed.
--- Locks: the leases, in order of their id; a bitmap or sequential scan would take them as they lie.
+-- Hands leases of a worker back without running them and without charging an attempt: at shutdown, or for prefetched tasks
+-- it cannot start. A task that was asked to stop ends here, cancelled. Returns the leases it closed.
+-- Locks: the leases, in order of their id; a bitmap or sequential scan would take them in physical order.
 create or replace function queues.release(
   _worker_id integer, _lease_ids bigint[], _task_ids bigint[] default null
 )
@@ -23,7 +23,7 @@ begin
   loop
     perform queues.note_attempt(v_lease, 'released');
     if not queues.end_if_cancelled(v_lease) then
-      perform queues.return_task(v_lease, v_lease.attempt, v_lease.losses, internal.clock());
+      perform queues.return_task(v_lease, v_lease.failures, v_lease.losses, internal.clock());
     end if;
     v_closed := v_closed || v_lease.lease_id;
   end loop;

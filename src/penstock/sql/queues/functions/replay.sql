@@ -1,7 +1,7 @@
--- Gives dead letters that match the filter a new life with all their attempts, in the return lane, and returns
--- their ids. Taking them is a delete, skip locked: two operators replaying at once make one attempt each task.
--- The task's own row may be gone with its partition: then the copy is kept again. A row is in task or in
--- task_kept, never in both, which claim counts on; looking at task here also holds off a drop of its partition.
+-- Runs dead letters that match the filter again, with all their attempts, from the return lane, and returns their ids.
+-- Taking them is a delete, skip locked: two operators who replay at once run each task once.
+-- The task's own row may have gone with its partition: then the copy goes to task_kept. A row is in task or in task_kept,
+-- never in both, and claim relies on that; reading task here also keeps its partition from being dropped meanwhile.
 create or replace function queues.replay(
   _task_ids bigint[] default null,
   _task_type text default null,
@@ -41,16 +41,16 @@ begin
       t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, internal.clock()
     from taken t
     where not exists (select from queues.task o where o.task_id = t.task_id)
-    -- A copy kept before is made young again, so that a maintain running now leaves it.
+    -- A copy kept earlier gets a new time, so that a maintain() running now does not delete it.
     on conflict (task_id) do update set kept_at = excluded.kept_at
   ), shown as (
-    insert into queues.ready (lane, seq, task_id, attempt, losses, held)
-    select internal.lane(t.queue_id, 0, t.tenant_id), nextval('queues.task_id_seq'), t.task_id, 0, 0, 0
+    insert into queues.ready (lane, seq, task_id, failures, losses, held)
+    select internal.lane(t.queue_id, internal.return_class(), t.tenant_id), nextval('queues.task_id_seq'), t.task_id, 0, 0, 0
     from taken t where t.unique_key is null and t.limit_key is null
   ), keyed as (
-    insert into queues.waiting (queue_id, due_at, seq, task_id, lane, attempt, losses, held, keyed, tenant_id)
+    insert into queues.waiting (queue_id, due_at, seq, task_id, lane, failures, losses, held, keyed, tenant_id)
     select t.queue_id, internal.clock(), nextval('queues.task_id_seq'), t.task_id,
-      internal.lane(t.queue_id, 0, t.tenant_id), 0, 0, 0, true, t.tenant_id
+      internal.lane(t.queue_id, internal.return_class(), t.tenant_id), 0, 0, 0, true, t.tenant_id
     from taken t where t.unique_key is not null or t.limit_key is not null
   ), noted as (
     insert into queues.audit (at, actor, action, subject, detail)

@@ -1,8 +1,8 @@
--- Takes back the leases of workers that fell silent and those past their own deadline, up to _limit, and never
--- waits: a lease locked by a transaction that is closing it is left for the next round. Losing a worker is not
--- an error of the task: it is counted apart, and max_losses of them put the task in quarantine.
--- Once a worker is marked lost its beats and claims are refused, so what it does late closes nothing.
--- Locks: silent workers' rows and their leases, all skip locked.
+-- Takes back the leases of workers whose heartbeats stopped and leases past their own deadline, up to _limit, and never
+-- waits: a lease locked by a transaction that is closing it is left for the next round. Losing a worker is not an error of
+-- the task: losses are counted separately, and max_losses of them put the task in quarantine.
+-- Once a worker is marked lost, its heartbeats and claims are refused and its late closes have no effect.
+-- Locks: the rows of silent workers and their leases, all skip locked.
 create or replace function queues.rescue(_limit integer default 1000)
 returns table (task_id bigint, worker_id integer, outcome text)
 language plpgsql
@@ -50,14 +50,14 @@ begin
     from queues.find_task(v_lease.task_id) t join queues.task_type y on y.task_type = t.task_type;
     if v_lease.losses + 1 >= v_max then
       perform queues.note_error(
-        v_lease.task_id, v_lease, v_lease.attempt + 1, 'WorkerLost',
+        v_lease.task_id, v_lease, v_lease.failures + 1, 'WorkerLost',
         format('worker %s was lost while it ran this task', v_lease.worker_id), null);
       perform queues.bury(
-        v_lease, v_lease.attempt, v_lease.losses + 1, 'quarantined', 'WorkerLost',
+        v_lease, v_lease.failures, v_lease.losses + 1, 'quarantined', 'WorkerLost',
         format('%s workers were lost while they ran this task', v_lease.losses + 1));
       outcome := 'quarantined';
     else
-      perform queues.return_task(v_lease, v_lease.attempt, v_lease.losses + 1, v_now);
+      perform queues.return_task(v_lease, v_lease.failures, v_lease.losses + 1, v_now);
       outcome := 'returned';
     end if;
     return next;

@@ -1,8 +1,8 @@
--- Seconds until the next attempt of a task type after its n-th failure with this error, or null when it is
--- out of attempts. The policy of the error's code goes before the type's default:
+-- Seconds until the next attempt after the n-th failure (_failures) with this error, or null when no attempt is left.
+-- The policy for the error's code takes precedence over the type's default:
 --   {"kind": "none"} · {"kind": "table", "delays": [0, 30, 300]} · {"kind": "exponential", "base": 1, "factor": 4,
 --   "cap": 3600, "jitter": 0.25, "attempts": 3}
--- The table's first entry is the first run's: now, 30 s, 5 min, then dead.
+-- The first entry of a table is the first run: now, then after 30 s, then after 5 min, then dead.
 create or replace function queues.retry_delay(_type queues.task_type, _error_code text, _failures integer)
 returns double precision
 language plpgsql

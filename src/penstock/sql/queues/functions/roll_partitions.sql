@@ -1,7 +1,7 @@
--- Keeps partitions ahead of the ids and starts a new one each day, so that history can leave by dropping a
--- partition. Ids decide the partition, not time: with nobody running maintenance for a year nothing fails.
--- Once a day the sequence jumps to the start of the next partition; ids have gaps, order holds. Making one takes
--- the parent's exclusive lock for a moment; after half a second it is left for the next round.
+-- Creates partitions ahead of the ids and starts a new one each day, so that history can be removed by dropping a
+-- partition. Ids decide the partition, not time: nothing fails even if maintenance does not run for a year.
+-- Once a day the sequence jumps to the start of the next partition; ids get gaps, their order holds. Creating one takes the
+-- parent's exclusive lock for a moment; after half a second it is left for the next round.
 create or replace function queues.roll_partitions(_parent text, _sequence regclass, _ahead integer default 3)
 returns integer
 language plpgsql

@@ -1,4 +1,4 @@
--- Makes a waiting task (delayed, snoozed or between attempts) due at once. False when it does not wait.
+-- Makes a waiting task (delayed, snoozed or between attempts) due at once. False when the task is not waiting.
 create or replace function queues.run_now(_task_id bigint)
 returns boolean
 language plpgsql

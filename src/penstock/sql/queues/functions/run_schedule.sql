@@ -1,4 +1,4 @@
--- Enqueues a schedule's task now, apart from its ticks, and returns the task. Raises PS010.
+-- Enqueues a schedule's task now, in addition to its ticks, and returns the task. Raises PS010.
 create or replace function queues.run_schedule(_schedule_name text)
 returns bigint
 language plpgsql
@@ -12,7 +12,7 @@ begin
   if not found then
     raise exception using errcode = 'PS010', detail = 'schedule',
       message = format('there is no schedule %L', _schedule_name),
-      hint = 'penstock schedule list shows the schedules there are.';
+      hint = 'List the schedules: penstock schedule list';
   end if;
   perform queues.note_audit('run_schedule', _schedule_name);
   return queues.enqueue(

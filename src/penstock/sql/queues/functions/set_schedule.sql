@@ -1,4 +1,4 @@
--- Switches a schedule off or on; off, it does not fire; on again, a tick that passed meanwhile fires once.
+-- Switches a schedule off or on. While off it does not fire; switched on again, a tick that passed meanwhile fires once.
 -- Raises PS010.
 create or replace function queues.set_schedule(_schedule_name text, _enabled boolean)
 returns void
@@ -11,7 +11,7 @@ begin
   if not found then
     raise exception using errcode = 'PS010', detail = 'schedule',
       message = format('there is no schedule %L', _schedule_name),
-      hint = 'penstock schedule list shows the schedules there are.';
+      hint = 'List the schedules: penstock schedule list';
   end if;
   perform queues.note_audit(case when _enabled then 'resume_schedule' else 'pause_schedule' end, _schedule_name);
 end;

@@ -1,5 +1,5 @@
--- Applies the closes that freed a key: the closed tasks no longer hold it. The caller holds the key's lock,
--- so a task that arrives after a close committed never meets the closed holder.
+-- Applies the closes that freed a key: the closed tasks no longer hold it. The caller holds the key's lock, so a task that
+-- arrives after a close was committed never finds the closed holder.
 create or replace function queues.settle_key(_key bytea)
 returns void
 language sql

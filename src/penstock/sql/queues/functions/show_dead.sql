@@ -1,4 +1,4 @@
--- One dead letter, whole. Raises PS007.
+-- One dead letter with everything that is kept of it. Raises PS007.
 create or replace function queues.show_dead(_task_id bigint)
 returns jsonb
 language plpgsql
@@ -16,7 +16,7 @@ begin
   if not found then
     raise exception using errcode = 'PS007', detail = 'task_id',
       message = format('there is no dead letter %s', _task_id),
-      hint = 'penstock dead list shows the dead letters there are.';
+      hint = 'List the dead letters: penstock dead list';
   end if;
   return v_dead;
 end;

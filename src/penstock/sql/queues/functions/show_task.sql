@@ -1,5 +1,4 @@
--- All there is to know about one task, as one JSON document: the task, its state, its attempts and its errors.
--- Raises PS007.
+-- Everything about one task as one JSON document: the task, its state, its attempts and its errors. Raises PS007.
 create or replace function queues.show_task(_task_id bigint)
 returns jsonb
 language plpgsql
@@ -18,7 +17,7 @@ begin
     if not found then
       raise exception using errcode = 'PS007', detail = 'task_id',
         message = format('there is no task %s', _task_id),
-        hint = 'penstock task list shows the tasks there are.';
+        hint = 'List the tasks: penstock task list';
     end if;
     select v_dead.task_id, v_dead.task_type, v_dead.payload, v_dead.enqueued_at, v_dead.scheduled_at, v_dead.queue_id,
       v_dead.priority, v_dead.tenant_id into v_task.task_id, v_task.task_type, v_task.payload, v_task.enqueued_at,
@@ -39,15 +38,15 @@ begin
     'due_at', (select w.due_at from queues.waiting w where w.task_id = _task_id limit 1),
     'lease', (
       select jsonb_build_object('lease_id', l.lease_id, 'worker_id', l.worker_id, 'worker', w.worker_name,
-        'claimed_at', l.claimed_at, 'deadline_at', l.deadline_at, 'attempt', l.attempt + 1, 'losses', l.losses)
+        'claimed_at', l.claimed_at, 'deadline_at', l.deadline_at, 'attempt', l.failures + 1, 'losses', l.losses)
       from queues.lease l join queues.worker w using (worker_id) where l.task_id = _task_id limit 1),
     'attempts', (
-      select coalesce(jsonb_agg(jsonb_build_object('attempt_id', a.attempt_id, 'attempt', a.attempt,
+      select coalesce(jsonb_agg(jsonb_build_object('attempt_id', a.attempt_id, 'attempt', a.attempt_number,
         'outcome', a.outcome, 'worker_id', a.worker_id, 'claimed_at', a.claimed_at, 'closed_at', a.closed_at)
         order by a.closed_at, a.attempt_id), '[]')
       from queues.attempt a where a.task_id = _task_id),
     'errors', (
-      select coalesce(jsonb_agg(jsonb_build_object('attempt', e.attempt, 'error_code', e.error_code,
+      select coalesce(jsonb_agg(jsonb_build_object('attempt', e.attempt_number, 'error_code', e.error_code,
         'error_message', e.error_message, 'occurred_at', e.occurred_at) order by e.error_id), '[]')
       from queues.error e where e.task_id = _task_id));
 end;

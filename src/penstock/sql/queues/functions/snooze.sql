@@ -1,5 +1,5 @@
 -- Closes leases of a worker without charging an attempt and runs the tasks again after the given seconds.
--- Returns the leases it really closed.
+-- Returns the leases it closed.
 create or replace function queues.snooze(
   _worker_id integer, _lease_ids bigint[], _seconds double precision[], _task_ids bigint[] default null
 )
@@ -22,7 +22,7 @@ begin
       perform queues.note_attempt(v_lease, 'snoozed');
       if not queues.end_if_cancelled(v_lease) then
         perform queues.return_task(
-          v_lease, v_lease.attempt, v_lease.losses,
+          v_lease, v_lease.failures, v_lease.losses,
           internal.clock() + make_interval(secs => greatest(0, _seconds[v_n])));
       end if;
       v_closed := v_closed || v_lease.lease_id;

@@ -1,6 +1,6 @@
--- Spends from a budget that all callers of one key share: zero when the amount was taken, otherwise how long to wait
--- before asking again, and nothing was taken. Called alone, not inside a longer transaction: it holds the key's lock
--- (internal.key_lock) to the end, so that two callers never spend the same room. Raises PS005.
+-- Spends from a budget that all callers of one key share. Returns zero when the amount was taken; otherwise nothing was
+-- taken, and it returns how long to wait before asking again. Call it on its own, not inside a longer transaction: it holds
+-- the key's lock (internal.key_lock) to the end, so that two callers never spend the same room. Raises PS005.
 create or replace function queues.spend(
   _key text, _count integer, _period interval, _burst integer, _amount integer
 )

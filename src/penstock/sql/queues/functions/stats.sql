@@ -1,4 +1,4 @@
--- One row a queue: what waits, runs and died, how old the oldest ready task is, and what holds the queue back.
+-- One row per queue: how many tasks wait, run and died, how old the oldest ready task is, and what holds the queue back.
 create or replace function queues.stats(_queue text default null)
 returns table (
   queue text,
@@ -23,9 +23,9 @@ as $$
     q.queue_name,
     q.paused_at is not null,
     (select count(*) from queues.ready r
-      where r.lane >= q.queue_id::bigint << 46 and r.lane < (q.queue_id::bigint + 1) << 46),
+      where r.lane >= internal.first_lane(q.queue_id) and r.lane < internal.first_lane(q.queue_id + 1)),
     (select count(*) from queues.lease l
-      where l.lane >= q.queue_id::bigint << 46 and l.lane < (q.queue_id::bigint + 1) << 46),
+      where l.lane >= internal.first_lane(q.queue_id) and l.lane < internal.first_lane(q.queue_id + 1)),
     (select count(*) from queues.waiting w where w.queue_id = q.queue_id and w.task_id is not null),
     (select count(*) from queues.parked p where p.queue_id = q.queue_id),
     (select count(*) from queues.dead_letter d where d.queue_id = q.queue_id),

@@ -1,6 +1,6 @@
--- Stops a tenant's lanes for good: nothing more is taken in, what is ready, waiting or parked goes, what runs is asked
--- to stop. One queue is spared, that of the process that stops it. Returns how much there still is to wait for: open
--- leases, and one more while a transaction lasts that may not have seen the stop; call it again until it says 0.
+-- Stops a tenant's lanes for good: nothing more is enqueued; ready, waiting and parked tasks are deleted; running tasks are
+-- asked to stop. One queue is spared, that of the process that does the stopping. Returns how much is left to wait for: open
+-- leases, plus one while a transaction runs that may not have seen the stop. Call it again until it returns 0.
 -- Locks: the rows it deletes, waiting for a claim that has one of them.
 create or replace function queues.stop_tenant(_tenant_id uuid, _spared_queue text)
 returns integer
@@ -20,7 +20,7 @@ begin
   if found then
     return 1 + (select count(*)::integer from queues.lease l where l.tenant_id = _tenant_id);
   end if;
-  -- The stop is committed: whoever has a number from here on sees it.
+  -- The stop is committed: a transaction that gets its id from now on sees it.
   update queues.stopped_tenant s set mark = pg_snapshot_xmax(pg_current_snapshot())
   where s.tenant_id = _tenant_id and s.mark is null;
   select s.mark into v_mark from queues.stopped_tenant s where s.tenant_id = _tenant_id;
@@ -29,7 +29,7 @@ begin
 
   for v_lease in
     select l.* from queues.lease l
-    where l.tenant_id = _tenant_id and (l.lane >> 46)::smallint is distinct from v_spared
+    where l.tenant_id = _tenant_id and internal.lane_queue(l.lane) is distinct from v_spared
     order by l.worker_id, l.lease_id
   loop
     v_open := v_open + 1;

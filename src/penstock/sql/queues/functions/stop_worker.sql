@@ -1,5 +1,5 @@
--- Ends a worker that stopped in order. Leases it still holds go back at once, uncharged.
--- Locks: its idle rows, its own row, its leases in order of their id; maintain takes the first two the same way.
+-- Deregisters a worker that shut down gracefully. Leases it still holds go back at once, without being charged.
+-- Locks: its idle rows, its own row, its leases in order of their id; maintain takes the first two in the same order.
 create or replace function queues.stop_worker(_worker_id integer)
 returns integer
 language plpgsql

@@ -14,7 +14,7 @@ begin
   select * into v_task from queues.find_task(_task_id);
   v_tenant_id := v_task.tenant_id;
   if not found then
-    -- Its row went with its partition; what is left of it says whose it was.
+    -- Its row was dropped with its partition; its attempts still say whose it was.
     select d.tenant_id into v_tenant_id from queues.dead_letter d where d.task_id = _task_id;
     if not found then
       select a.tenant_id into v_tenant_id from queues.attempt a where a.task_id = _task_id limit 1;

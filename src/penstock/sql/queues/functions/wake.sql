@@ -1,7 +1,7 @@
--- Tells idle workers of a queue that there is something to claim. NOTIFY takes one cluster-wide lock at
--- commit (in every enqueue it cost 16 writers two thirds of their rate), so it is sent only while some worker
--- is registered idle. Equal payloads of one transaction are one message. With _ready there is a task to claim and
--- nothing else changed; otherwise the worker also asks again when the next row is due.
+-- Tells idle workers of a queue that there is something to claim. NOTIFY takes one cluster-wide lock at commit (in every
+-- enqueue it cost 16 writers two thirds of their rate), so it is sent only while some worker is registered idle. Equal
+-- payloads of one transaction are one message. With _ready there is a task to claim and nothing else changed; otherwise the
+-- worker also asks again when the next row is due.
 create or replace function queues.wake(_queue_id smallint, _ready boolean default false)
 returns void
 language plpgsql

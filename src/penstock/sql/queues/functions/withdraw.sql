@@ -1,5 +1,5 @@
--- Takes back a task that waits for its time and that its own maker no longer needs; false when it is past that.
--- Unlike a cancel it asks nobody to stop and leaves no trace in the audit. Locks: the waiting row.
+-- Takes back a task that waits for its time, for a caller that no longer needs it; false when the task no longer waits.
+-- Unlike a cancel it asks no worker to stop and leaves no audit row. Locks: the waiting row.
 create or replace function queues.withdraw(_task_id bigint)
 returns boolean
 language plpgsql
@@ -13,7 +13,7 @@ begin
   if not found then
     return false;
   end if;
-  perform queues.note_end(_task_id, v_waiting.attempt, v_waiting.tenant_id, 'replaced');
+  perform queues.note_end(_task_id, v_waiting.failures, v_waiting.tenant_id, 'replaced');
   return true;
 end;
 $$;

@@ -1,4 +1,4 @@
--- The seed's terminal state: when a task was completed.
+-- When each completed task was completed.
 drop view if exists queues.task_completed;
 create view queues.task_completed as
 select a.task_id, a.closed_at as completed_at

@@ -1,4 +1,4 @@
--- The seed's record of claims: open leases, and closed ones with the time they ended.
+-- Every claim of a task: open leases, and closed ones with the time they ended.
 drop view if exists queues.task_lease;
 create view queues.task_lease as
 select

@@ -1,0 +1,1 @@
+"""Measures how soon the attachment of a mail that arrives is found."""

@@ -1,0 +1,1 @@
+"""Measures how soon the webhooks of mail providers answer while syncs run."""

@@ -1,0 +1,1 @@
+"""A water mill that closes its gates and announces it."""

@@ -1,0 +1,1 @@
+"""Customers from a CSV file, as a source for Penstock."""

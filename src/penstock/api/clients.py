@@ -1,0 +1,66 @@
+"""Clients: list and show them with their facts, join two, split a record off."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import Field
+
+from penstock.api.guarded import GuardedRoute
+from penstock.api.identity import engine_of
+from penstock.api.json_values import Body
+from penstock.api.parameters import Limit, Reader, Writer
+from penstock.sources.clients.rows import ClientDetails, ClientList
+
+router = APIRouter(route_class=GuardedRoute, tags=["Clients"], prefix="/v1/clients")
+
+OneClient = Annotated[UUID, Path(alias="client_id", description="The id of the client or of a record of it.")]
+
+
+class OtherClient(Body):
+    other_id: Annotated[UUID, Field(description="The id of the other client, or of a record of it.")]
+
+
+class RecordToSplit(Body):
+    record_id: Annotated[UUID, Field(description="The `record_id` of one of the client's records.")]
+
+
+@router.get("", operation_id="listClients")
+async def clients(
+    request: Request,
+    caller: Reader,
+    query: Annotated[
+        str | None,
+        Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$", description="Part of a client's name."),
+    ] = None,
+    cursor: Annotated[
+        str | None, Query(max_length=1_200, description="The `cursor` of the previous page.")
+    ] = None,
+    limit: Limit = 50,
+) -> ClientList:
+    """List clients by name; each is one or more records of the connected sources."""
+    return await engine_of(request).clients.list(caller.tenant_id, query=query, cursor=cursor, limit=limit)
+
+
+@router.get("/{client_id}", operation_id="showClient")
+async def client(request: Request, caller: Reader, client_id: OneClient) -> ClientDetails:
+    """Show a client: its records, its facts with the items that state them, and why the records are one."""
+    return await engine_of(request).clients.show(caller.tenant_id, client_id)
+
+
+@router.post("/{client_id}/join", operation_id="joinClients")
+async def join(request: Request, caller: Writer, client_id: OneClient, body: OtherClient) -> ClientDetails:
+    """Join two clients into one; later syncs keep them together."""
+    return await engine_of(request).clients.join(
+        caller.tenant_id, client_id, body.other_id, decided_by=f"key {caller.key_id}"
+    )
+
+
+@router.post("/{client_id}/split", operation_id="splitClient")
+async def split(request: Request, caller: Writer, client_id: OneClient, body: RecordToSplit) -> ClientDetails:
+    """Split a record off a client; it stays a client of its own until somebody joins it with another."""
+    return await engine_of(request).clients.split(
+        caller.tenant_id, body.record_id, client_id=client_id, decided_by=f"key {caller.key_id}"
+    )

@@ -1,0 +1,1 @@
+"""Commands about the database: migrate, db, backup, restore."""

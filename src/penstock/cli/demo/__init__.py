@@ -1,0 +1,1 @@
+"""`penstock demo`: the first thing a newcomer sees."""

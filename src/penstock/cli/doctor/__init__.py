@@ -1,0 +1,1 @@
+"""`penstock doctor`: the checks, one topic per module."""

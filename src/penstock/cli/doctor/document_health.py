@@ -1,0 +1,66 @@
+"""Checks documents: which have failed, wait for an embedder or use a fallback."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from penstock.cli.doctor.checks import Check
+
+if TYPE_CHECKING:
+    from penstock.db import Connection
+
+HEALTH = "select all_tenants.document_health()"
+REASONS_SHOWN = 5
+
+
+async def check_health(connection: Connection) -> list[Check]:
+    """All checks of documents' states, over all tenants, on a migrated database."""
+    health: dict[str, Any] = json.loads(await connection.fetchval(HEALTH))
+    return [_failed(health["failed"]), *_outages(health), *_fallback(health["fallback"])]
+
+
+def _failed(reasons: dict[str, int]) -> Check:
+    if not reasons:
+        return Check("documents", "ok", "none failed")
+    ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    said = ", ".join(f"{count} {reason}" for reason, count in ordered[:REASONS_SHOWN])
+    more = f", and {len(ordered) - REASONS_SHOWN} other reasons" if len(ordered) > REASONS_SHOWN else ""
+    return Check(
+        "documents",
+        "warn",
+        f"{counted(sum(reasons.values()))} failed: {said}{more}",
+        "To see them: penstock document list --status failed. Once the cause is fixed: penstock "
+        "document retry --status failed --reason CODE. Add --tenant for another tenant",
+    )
+
+
+def _outages(health: dict[str, Any]) -> list[Check]:
+    return [
+        Check(
+            "embedder",
+            "warn",
+            f"{outage['embedder']} has been unavailable since {outage['since']}: {outage['reason']}; "
+            f"{counted(health['waiting'])} waiting",
+            "Documents continue by themselves when it answers; set PENSTOCK_EMBEDDER_FALLBACK to "
+            "index with a second model until then",
+        )
+        for outage in health["outages"]
+    ]
+
+
+def _fallback(count: int) -> list[Check]:
+    if not count:
+        return []
+    return [
+        Check(
+            "fallback",
+            "warn",
+            f"{counted(count)} indexed with the fallback",
+            "Nothing to do: they are embedded again once their own model is available",
+        )
+    ]
+
+
+def counted(count: int) -> str:
+    return f"{count} document{'' if count == 1 else 's'}"

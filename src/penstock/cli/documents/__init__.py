@@ -1,0 +1,1 @@
+"""Commands about documents: search, document, explain, model."""

@@ -1,0 +1,1 @@
+"""`penstock ingest`: files and folders become searchable documents."""

@@ -1,0 +1,1 @@
+"""`penstock mcp`: documents for AI assistants."""

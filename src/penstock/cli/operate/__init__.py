@@ -1,0 +1,1 @@
+"""Commands for operators: queues, tasks, dead letters, schedules, processes, messages."""

@@ -1,0 +1,151 @@
+"""`penstock queue`: statistics, pause and resume, limits."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from penstock.cli import output
+from penstock.cli.operate.rates import parse_count, parse_rate, show_rate
+from penstock.cli.session import operations, run
+from penstock.queue.operator_rows import Limit, QueueStats
+
+group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Queue = Annotated[str, typer.Argument(metavar="QUEUE")]
+SomeQueue = Annotated[str | None, typer.Argument(metavar="QUEUE")]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Refresh until Ctrl-C; with --json, one document per line.")
+]
+Every = Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds between refreshes.")]
+MaxRunning = Annotated[str | None, typer.Option(metavar="N|none", help="Maximum tasks running at once.")]
+Rate = Annotated[
+    str | None,
+    typer.Option(metavar="100/min|none", help="Maximum tasks started in a period, such as 100/min."),
+]
+Burst = Annotated[int | None, typer.Option(min=1, help="Tasks of the rate that may start at once.")]
+EachKey = Annotated[bool, typer.Option("--each-key", help="Apply the limit to each limit key separately.")]
+Key = Annotated[str | None, typer.Option(help="Apply the limit to this limit key.")]
+
+COLUMNS = (
+    *("queue", "paused", "ready", "running", "waiting", "parked", "dead"),
+    *("oldest s", "limit", "rate", "workers"),
+)
+
+
+@group.command("stats")
+def stats(
+    queue: SomeQueue = None, watch: Watch = False, every: Every = 1.0, as_json: output.AsJson = False
+) -> None:
+    """Show how many tasks are waiting, running and dead in each queue."""
+
+    async def call() -> None:
+        async with operations() as calls:
+            while True:
+                rows = await calls.stats(queue)
+                if watch and not as_json and sys.stdout.isatty():
+                    output.write("\x1b[H\x1b[J", end="")
+                _show(rows, as_json=as_json, one_line=watch)
+                if not watch:
+                    return
+                await asyncio.sleep(every)
+
+    run(call())
+
+
+@group.command("pause")
+def pause(queue: Queue, as_json: output.AsJson = False) -> None:
+    """Stop workers from taking tasks of a queue; running tasks continue."""
+
+    async def call() -> None:
+        async with operations() as calls:
+            await calls.pause(queue)
+
+    run(call())
+    _say(queue, paused=True, as_json=as_json)
+
+
+@group.command("resume")
+def resume(queue: Queue, as_json: output.AsJson = False) -> None:
+    """Let workers take tasks of a paused queue again."""
+
+    async def call() -> None:
+        async with operations() as calls:
+            await calls.resume(queue)
+
+    run(call())
+    _say(queue, paused=False, as_json=as_json)
+
+
+@group.command("limits")
+def limits(
+    queue: Queue,
+    max_running: MaxRunning = None,
+    rate: Rate = None,
+    burst: Burst = None,
+    each_key: EachKey = False,
+    key: Key = None,
+    as_json: output.AsJson = False,
+) -> None:
+    """Show or change a queue's limits.
+
+    Limits you do not name keep their value.
+    """
+    if each_key and key is not None:
+        raise typer.BadParameter("--each-key and --key cannot be used together", param_hint="--key")
+    scope = "each_key" if each_key else "queue" if key is None else "key"
+    changed = max_running is not None or rate is not None or burst is not None
+    count, seconds = (None, None) if rate in (None, "none") else parse_rate(str(rate))
+    running = None if max_running in (None, "none") else parse_count(str(max_running))
+
+    async def call() -> list[Limit]:
+        async with operations() as calls:
+            if not changed:
+                return await calls.limits(queue, key)
+            known = {limit.scope.split()[0]: limit for limit in await calls.limits(queue, key)}
+            wanted = replace(known.get(scope, Limit(queue, scope)), scope=scope)
+            if max_running is not None:
+                wanted = replace(wanted, max_running=running)
+            if rate is not None:
+                wanted = replace(wanted, rate_count=count, rate_period_seconds=seconds)
+            if burst is not None or rate == "none":
+                wanted = replace(wanted, rate_burst=burst)
+            await calls.put_limits(wanted, key)
+            return await calls.limits(queue, key)
+
+    rows = run(call())
+    if as_json:
+        output.document({"queue": queue, "limits": rows})
+    else:
+        columns = ("scope", "max running", "rate", "burst")
+        shown = [
+            (r.scope, r.max_running, show_rate(r.rate_count, r.rate_period_seconds), r.rate_burst)
+            for r in rows
+        ]
+        output.table(columns, shown, empty=f"The queue {queue} has no limits.")
+
+
+def _show(rows: Sequence[QueueStats], *, as_json: bool, one_line: bool) -> None:
+    if as_json:
+        output.document({"queues": rows}, one_line=one_line)
+        return
+    cells = [
+        [
+            *(r.queue, r.paused, r.ready, r.running, r.waiting, r.parked, r.dead),
+            *(r.oldest_ready_seconds, r.max_running, r.rate, r.workers),
+        ]
+        for r in rows
+    ]
+    output.table(COLUMNS, cells)
+
+
+def _say(queue: str, *, paused: bool, as_json: bool) -> None:
+    if as_json:
+        output.document({"queue": queue, "paused": paused})
+    else:
+        output.write(f"The queue {queue} is {'paused' if paused else 'running'}.")

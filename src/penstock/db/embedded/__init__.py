@@ -1,0 +1,1 @@
+"""The Postgres server that Penstock starts and stops itself."""

@@ -1,0 +1,1 @@
+"""Document intake from any origin, and document management."""

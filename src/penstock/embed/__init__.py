@@ -1,0 +1,1 @@
+"""Embeds texts with local or remote models."""

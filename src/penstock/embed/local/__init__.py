@@ -1,0 +1,1 @@
+"""Embedding models that run on this machine, each in a child process."""

@@ -1,0 +1,75 @@
+"""What a program may do as an operator: create the first tenant, and see which queues are served."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from penstock.db.addresses import Addresses
+from penstock.db.reach import reach
+from penstock.db.tenancy import TenantPool
+from penstock.errors import Conflict
+from penstock.settings import Settings
+
+if TYPE_CHECKING:
+    from penstock.accounts import Accounts, Tenant
+
+
+@asynccontextmanager
+async def operator_pool(addresses: Addresses, settings: Settings) -> AsyncIterator[TenantPool]:
+    """The operator's connection pool; it connects with the first transaction."""
+    pool = await TenantPool.open(
+        addresses.operator,
+        application_name="penstock operator",
+        size=2,
+        statement_cache=settings.statement_cache,
+        quotas=settings.quotas,
+    )
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+@asynccontextmanager
+async def operators(addresses: Addresses, settings: Settings) -> AsyncIterator[Accounts]:
+    """The accounts with operator rights; it connects on the first call."""
+    async with operator_pool(addresses, settings) as pool:
+        yield accounts_of(pool, settings)
+
+
+def accounts_of(pool: TenantPool, settings: Settings) -> Accounts:
+    from penstock.accounts import Accounts
+
+    def check(name: str) -> None:
+        from penstock.embed.registry import check_configured
+
+        check_configured(name, settings)
+
+    return Accounts(pool, settings, check)
+
+
+async def is_served(addresses: Addresses, settings: Settings, queue: str) -> bool:
+    """Whether a live worker serves this queue."""
+    from penstock.queue.operations import Operations
+
+    async with reach(addresses.operator, application_name="penstock operator") as connection:
+        workers = await Operations(connection).workers()
+    return any(
+        queue in row.queue_names and row.lost_at is None and row.silent_seconds < settings.lease_seconds
+        for row in workers
+    )
+
+
+async def may_make_default(addresses: Addresses, accounts: Accounts) -> bool:
+    """Always on the embedded server; elsewhere only while there is no tenant."""
+    return addresses.embedded is not None or not await accounts.list_tenants()
+
+
+async def made_tenant(accounts: Accounts, slug: str) -> Tenant:
+    """The tenant with this slug, new or created by another program at the same time."""
+    try:
+        return await accounts.create_tenant(slug)
+    except Conflict:
+        return await accounts.find_tenant(slug)

@@ -1,0 +1,1 @@
+"""A language model as the classifier, behind an OpenAI-compatible or an Anthropic endpoint."""

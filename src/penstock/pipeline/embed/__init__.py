@@ -1,1 +1,0 @@
-"""Makes vectors of texts, here or elsewhere; one model never mixes with another."""

@@ -1,0 +1,43 @@
+"""The fixed list of reasons why a file cannot be turned into text, with the remedy for each."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from penstock.errors import DocumentRejected
+
+
+class Reason(StrEnum):
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    OOM = "oom"
+    OUTPUT_TOO_LARGE = "output_too_large"
+    ENCRYPTED = "encrypted"
+    EMPTY = "empty"
+    TRUNCATED = "truncated"
+    MALFORMED = "malformed"
+    BOMB = "bomb"
+    UNSUPPORTED = "unsupported"
+    MISMATCH = "mismatch"
+    OCR_UNAVAILABLE = "ocr_unavailable"
+
+
+_REMEDIES = {
+    Reason.TIMEOUT: "Raise PENSTOCK_PARSE_SECONDS or split the file, then retry the document",
+    Reason.CRASH: "Save the file again with the program that created it and upload it again",
+    Reason.OOM: "Raise PENSTOCK_PARSE_MEMORY_MB or split the file, then retry the document",
+    Reason.OUTPUT_TOO_LARGE: "Raise PENSTOCK_PARSE_OUTPUT_MB or split the file, then retry the document",
+    Reason.ENCRYPTED: "Remove the password and upload the file again",
+    Reason.EMPTY: "Upload a file that contains text",
+    Reason.TRUNCATED: "The end of the file is missing: upload the complete file",
+    Reason.MALFORMED: "Save the file again with the program that created it and upload it again",
+    Reason.BOMB: "Upload a file that unpacks to a reasonable size",
+    Reason.UNSUPPORTED: "Convert it to PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, text, mail or an image",
+    Reason.MISMATCH: "Give the file the correct name and type and upload it again",
+    Reason.OCR_UNAVAILABLE: "Run: pip install 'penstock[ocr]', then retry the document",
+}
+
+
+def rejected(reason: Reason, why: str, remedy: str = "") -> DocumentRejected:
+    """The error for one of the reasons, with its usual remedy unless a better one is known."""
+    return DocumentRejected(reason.value, why, remedy or _REMEDIES[reason])

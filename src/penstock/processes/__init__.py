@@ -1,0 +1,1 @@
+"""Supervised processes: running their attempts, their channels, and messages."""

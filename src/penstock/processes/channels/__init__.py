@@ -1,0 +1,1 @@
+"""The channels of processes: email, text messages, file deletion."""

@@ -1,0 +1,1 @@
+select internal.register_channel('{{channel}}');

@@ -1,0 +1,1 @@
+grant execute on function {{schema}}.kickoff_{{name}} to penstock_api, worker_service_user, service_role;

@@ -1,0 +1,1 @@
+"""Microsoft Graph: Outlook's mail, its delta queries, and subscriptions that notify."""

@@ -1,0 +1,1 @@
+"""The authorisation servers of the simulated providers."""

@@ -1,0 +1,1 @@
+"""Notifications that the simulated providers send: delivery, retries, duplicates, losses and disorder."""

@@ -1,0 +1,1 @@
+"""The records behind the simulated providers."""

@@ -1,0 +1,1 @@
+"""Mails to deliver: ordinary ones, and all that is odd about real ones."""

@@ -1,0 +1,1 @@
+"""A folder as a source: the smallest provider, and the example of the guide on writing one."""

@@ -1,0 +1,1 @@
+"""HubSpot: companies, contacts and deals."""

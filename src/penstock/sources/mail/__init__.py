@@ -1,0 +1,1 @@
+"""Mailboxes: what Outlook, Gmail and IMAP have in common."""

@@ -1,0 +1,1 @@
+"""Stage 1 of relevance: rules that decide about each attachment and text of a mail, without a model."""

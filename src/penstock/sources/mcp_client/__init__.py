@@ -1,0 +1,1 @@
+"""Calls tools of MCP servers over streamable HTTP and tells their failures apart."""

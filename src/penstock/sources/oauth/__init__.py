@@ -1,0 +1,1 @@
+"""Granting access to a source, and keeping its tokens fresh."""

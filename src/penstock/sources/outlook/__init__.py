@@ -1,0 +1,1 @@
+"""Outlook: mailboxes of Microsoft 365 and outlook.com, by Microsoft Graph."""

@@ -1,0 +1,1 @@
+"""QuickBooks Online: customers and invoices."""

@@ -1,0 +1,1 @@
+"""Documents that arrive as signed webhooks."""

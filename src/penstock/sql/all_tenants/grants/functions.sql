@@ -1,0 +1,81 @@
+-- Who may call the functions that see every tenant: the API finds a key or a tenant before any is set, workers do
+-- maintenance, operators call the rest.
+grant usage on schema all_tenants to penstock_api, worker_service_user, service_role, penstock_reader, penstock_owner;
+
+grant execute on function
+  all_tenants.add_first_key,
+  all_tenants.declare_source_kind,
+  all_tenants.find_tenant,
+  all_tenants.prepare_vectors,
+  all_tenants.wrapped_keys
+to penstock_api, worker_service_user, service_role;
+
+grant execute on function
+  all_tenants.find_deletion,
+  all_tenants.find_key,
+  all_tenants.look_up_notifications,
+  all_tenants.show_connect,
+  all_tenants.use_state,
+  all_tenants.wake_by_account,
+  all_tenants.wake_by_subscription
+to penstock_api, service_role;
+
+grant execute on function
+  all_tenants.ailing_roots,
+  all_tenants.list_roots,
+  all_tenants.parameter_health,
+  all_tenants.push_health,
+  all_tenants.show_root,
+  all_tenants.vault_keys
+to service_role, penstock_reader;
+
+grant execute on function
+  all_tenants.settle_documents
+to worker_service_user, service_role;
+
+grant execute on function
+  all_tenants.add_next_key,
+  all_tenants.create_tenant,
+  all_tenants.deletion_of,
+  all_tenants.document_health,
+  all_tenants.end_rotation,
+  all_tenants.forget_key,
+  all_tenants.known_blobs,
+  all_tenants.list_tenants,
+  all_tenants.restart_root,
+  all_tenants.rewrap_secrets,
+  all_tenants.secrets_to_rewrap,
+  all_tenants.start_rotation,
+  all_tenants.unknown_blobs
+to service_role;
+
+grant execute on function
+  all_tenants.abandon_intents,
+  all_tenants.due_parameters,
+  all_tenants.due_sweeps,
+  all_tenants.end_mail_watches,
+  all_tenants.forget_connects,
+  all_tenants.forget_embeddings,
+  all_tenants.forget_intents,
+  all_tenants.forget_old,
+  all_tenants.note_incidents,
+  all_tenants.note_marked,
+  all_tenants.note_parameters,
+  all_tenants.refresh_statistics,
+  all_tenants.return_from_fallback,
+  all_tenants.settle_stranded,
+  all_tenants.settle_syncs,
+  all_tenants.start_due_subscriptions,
+  all_tenants.start_due_syncs,
+  all_tenants.start_file_deletions,
+  all_tenants.sweep_generations,
+  all_tenants.sweep_orphans,
+  all_tenants.sweep_processes,
+  all_tenants.take_mail_watches,
+  all_tenants.tend_vector_indexes,
+  all_tenants.wake_mail_watch
+to worker_service_user;
+
+grant execute on function
+  all_tenants.source_tenant
+to penstock_owner;

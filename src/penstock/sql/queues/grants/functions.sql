@@ -1,0 +1,104 @@
+-- Who may call which function of the queue. Every role calls functions; nobody has a grant on a table.
+--   penstock_api          producers: enqueue and read
+--   worker_service_user   workers: the same, and claim and close
+--   service_role          operators: pause, limits, cancel, replay, purge, schedules
+--   penstock_reader       read-only
+-- The other owners' functions call some of the queue's.
+grant usage on schema queues
+to penstock_api, worker_service_user, service_role, penstock_reader, penstock_owner, penstock_all_tenants;
+
+grant execute on function
+  queues.explain,
+  queues.task_state
+to penstock_api, worker_service_user, service_role, penstock_reader, penstock_owner, penstock_all_tenants;
+
+grant execute on function
+  queues.cancel_task,
+  queues.enqueue
+to penstock_api, worker_service_user, service_role, penstock_owner, penstock_all_tenants;
+
+grant execute on function
+  queues.audit_invariants,
+  queues.count_dead,
+  queues.dead_by_fingerprint,
+  queues.dead_letters,
+  queues.dead_tuples,
+  queues.depths,
+  queues.horizon_pins,
+  queues.limits,
+  queues.list_tasks,
+  queues.partitions,
+  queues.schedules,
+  queues.show_dead,
+  queues.show_task,
+  queues.stats,
+  queues.workers
+to penstock_api, worker_service_user, service_role, penstock_reader;
+
+grant execute on function
+  queues.enqueue_many
+to penstock_api, worker_service_user, service_role;
+
+grant execute on function
+  queues.end_dead,
+  queues.key_holder,
+  queues.last_dead,
+  queues.withdraw
+to penstock_owner, penstock_all_tenants;
+
+grant execute on function
+  queues.drop_schedule,
+  queues.maintain,
+  queues.put_queue,
+  queues.put_schedule,
+  queues.put_task_type,
+  queues.rescue
+to worker_service_user, service_role;
+
+grant execute on function
+  queues.note_audit
+to penstock_all_tenants;
+
+grant execute on function
+  queues.pause,
+  queues.purge_dead,
+  queues.put_limits,
+  queues.replay,
+  queues.resume,
+  queues.run_now,
+  queues.run_schedule,
+  queues.set_schedule
+to service_role;
+
+grant execute on function
+  queues.admit,
+  queues.beat,
+  queues.claim,
+  queues.close_cancelled,
+  queues.complete,
+  queues.complete_here,
+  queues.complete_task,
+  queues.dequeue_next_available_task,
+  queues.due_schedules,
+  queues.extend,
+  queues.fail,
+  queues.fail_task,
+  queues.fire_schedule,
+  queues.go_idle,
+  queues.holds,
+  queues.next_due,
+  queues.open_leases,
+  queues.probe,
+  queues.register_worker,
+  queues.release,
+  queues.snooze,
+  queues.spend,
+  queues.stop_worker
+to worker_service_user;
+
+grant execute on function
+  queues.erase_history,
+  queues.stop_tenant
+to penstock_owner;
+
+grant select on queues.task_lease, queues.task_completed to service_role, penstock_reader;

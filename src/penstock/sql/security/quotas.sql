@@ -1,9 +1,0 @@
--- Quotas are held where documents are written, whoever writes them.
-create or replace trigger document_added_within_quota
-after insert on ingest.document
-for each row execute function ingest.document_within_quota();
-
-create or replace trigger document_grown_within_quota
-after update of size_bytes on ingest.document
-for each row when (new.size_bytes > old.size_bytes and new.deleted_at is null)
-execute function ingest.document_within_quota();

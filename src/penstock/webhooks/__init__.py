@@ -1,0 +1,1 @@
+"""Signed webhooks: signing, verification and delivery."""

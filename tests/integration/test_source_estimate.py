@@ -11,7 +11,7 @@ from penstock.simulators.embeddings import KEY
 from penstock.sources.sources import SourceDetails
 from tests.plugins.database import Database
 from tests.plugins.documents import Works
-from tests.plugins.scripted_source import add_source, embedded, notes, settled, synced, syncing
+from tests.plugins.scripted_source import add_source, embedded, hurry, notes, settled, synced, syncing
 from tests.plugins.workers import eventually
 
 NOTES = 40
@@ -55,9 +55,7 @@ async def test_a_first_sync_over_budget_pauses_before_it_embeds_and_goes_on_with
 
         pages = provider.pages
         await set_budget(works, 1_000_000)
-        async with database.connect("admin") as admin:
-            await admin.execute("update queues.waiting set due_at = internal.clock()")
-            await admin.execute("select queues.wake(queue_id) from queues.queue")
+        await hurry(works, source_id)
         job = await settled(works, source_id)
         assert (job["status"], job["items_written"]) == ("completed", NOTES)
         assert provider.pages == pages + NOTES // provider.page_size, "it was not estimated again"

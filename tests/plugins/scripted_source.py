@@ -157,12 +157,16 @@ async def synced(works: Works, source_id: UUID, *, full: bool = False) -> dict[s
 
 
 async def hurry(works: Works, source_id: UUID) -> None:
-    """Make waiting attempts due at once, until no sync is wanted any more."""
+    """Make waiting attempts due at once, until no sync is wanted any more.
+
+    Again and again: a source's health tells that its sync waits before the attempt is back in `queues.waiting`.
+    """
     async with works.database.connect("admin") as admin:
         while await admin.fetchval(
             "select exists (select from ingest.pending_sync where source_id = $1)", source_id
         ):
             await admin.execute("update queues.waiting set due_at = internal.clock()")
+            await admin.execute("select queues.wake(queue_id) from queues.queue")
             await asyncio.sleep(0.05)
 
 

@@ -70,6 +70,10 @@ class Settings(SourceSettings):
     """The key of the tenant whose documents `penstock mcp` serves over stdio."""
     api_allowed_hosts: str | None = None
     """Comma-separated host names the API accepts; * for all; unset: this machine's and the API's host."""
+    api_prefix: str | None = None
+    """The path under which a reverse proxy serves the API and the console, such as /penstock."""
+    console_auth: Literal["required", "off"] = "required"
+    """off: everybody on this machine is an admin; then the API listens on loopback only."""
     api_connections: Annotated[int, Field(ge=1, le=100_000)] = 1_000
     """Maximum open connections of one API process; beyond that it answers 503."""
     api_head_seconds: Seconds = 10.0
@@ -233,6 +237,14 @@ class Settings(SourceSettings):
             if bare not in ("", "*") and not all(part.isalnum() for part in re.split("[._-]", bare) if part):
                 raise ValueError(f"{name.strip()!r} must be a host name without scheme and port, *.name or *")
         return listed
+
+    @field_validator("api_prefix")
+    @classmethod
+    def _is_prefix(cls, prefix: str | None) -> str | None:
+        bare = (prefix or "").rstrip("/")
+        if bare and not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,10}", bare):
+            raise ValueError("it must be a path like /penstock, or empty")
+        return bare or None
 
     @field_validator("ssm_prefix")
     @classmethod

@@ -25,6 +25,8 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_projects": [theirs.project],
         "_project_id": theirs.project_id,
         "_key_id": theirs.key_id,
+        "_session_id": theirs.session_id,
+        "_audit_id": theirs.audit_id,
         "vault.put_secret._key_id": text,
         "_secret_id": theirs.secret_id,
         "_source_id": theirs.source_id,
@@ -98,6 +100,16 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_month": date(2026, 1, 1),
         "_state": "running",
         "_fingerprint": None,
+    }
+    console = {
+        "_session_sha256": theirs.hash("a session of ours"),
+        "_who": theirs.mark("who"),
+        "_role": "admin",
+        "_via": "key",
+        "_action": text,
+        "_target": text,
+        "_request_id": text,
+        "accounts.list_audit._before": None,
     }
     documents = {
         "_code_version": CODE,
@@ -214,7 +226,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_from_number": "+4930123456",
         "comms.create_sms_message._body": text,
     }
-    return ids | search | documents | queue | processes | _source_values(theirs)
+    return ids | search | console | documents | queue | processes | _source_values(theirs)
 
 
 def _source_values(theirs: Filled) -> dict[str, Any]:

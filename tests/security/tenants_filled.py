@@ -61,6 +61,8 @@ class Filled:
     project: str
     project_id: UUID
     key_id: UUID
+    session_id: UUID
+    audit_id: UUID
     secret_id: UUID
     source_id: UUID
     connected: FilledSource
@@ -133,7 +135,7 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
         return prefix + field
 
     tenant = await calls.create_tenant(mark("slug"), mark("name"), max_upload_bytes=10**6)
-    project_id, key_id, secret_id = uuid7(), uuid7(), uuid7()
+    project_id, key_id, secret_id, session_id, audit_id = (uuid7() for _ in range(5))
     project = (project_id, mark("project"), mark("projectname"), mark("embedder"), "simple")
     await calls.of(tenant, "accounts.create_project", *project)
     sealed = [mark(part).encode() for part in ("ciphertext", "nonce", "wrapped", "keynonce")]
@@ -145,6 +147,12 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
     )
     key_hash = hashlib.sha256(mark("key").encode()).digest()
     await calls.of(tenant, "accounts.create_key", key_id, mark("keyname"), mark("pk"), key_hash, ["admin"])
+    session_hash = hashlib.sha256(mark("session").encode()).digest()
+    await calls.of(tenant, "accounts.start_session", session_id, session_hash, key_id)
+    await calls.of(
+        tenant, "accounts.begin_audit", audit_id, mark("who"), "admin", "key", mark("action"), mark("target"),
+        None, {"fact": mark("auditfact")}, mark("request"),
+    )  # fmt: skip
     await calls.of(tenant, "accounts.begin_reply", key_hash, key_hash)
     await calls.of(tenant, "accounts.keep_reply", key_hash, 200, {"reply": mark("reply")})
     source = await calls.of(tenant, "ingest.put_webhook_source", uuid7(), secret_id, mark("project"))
@@ -190,6 +198,8 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
         project=mark("project"),
         project_id=project_id,
         key_id=key_id,
+        session_id=session_id,
+        audit_id=audit_id,
         secret_id=secret_id,
         source_id=source_id,
         connected=connected,

@@ -109,8 +109,8 @@ async def test_a_key_is_found_by_its_hash_with_its_tenant_scopes_and_limits(data
         key_id = await put_key(calls, acme)
         found = await find_key(calls)
         assert found == {
-            "tenant_id": str(acme.tenant_id), "tenant_slug": "acme", "status": "active",
-            "key_id": str(key_id), "scopes": ["search"], "expired": False, "revoked": False,
+            "tenant_id": str(acme.tenant_id), "tenant_slug": "acme", "tenant_name": "acme",
+            "status": "active", "key_id": str(key_id), "name": "ci", "scopes": ["search"], "expired": False, "revoked": False,
             "requests_per_minute": 5, "max_upload_bytes": None,
         }  # fmt: skip
         assert await find_key(calls, b"\0" * 32) is None

@@ -6,12 +6,12 @@ from penstock.lazy import lazy
 
 if TYPE_CHECKING:
     from penstock.accounts.accounts import Accounts
+    from penstock.accounts.caller import Caller, Role
     from penstock.accounts.deletions import AccountDeletions
     from penstock.accounts.idempotency import IdempotentReplies, Reply
     from penstock.accounts.quotas import Quota, Quotas
     from penstock.accounts.rows import (
         ApiKey,
-        Caller,
         Deletion,
         DeletionRequested,
         NewKey,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Tenant,
         Usage,
     )
+    from penstock.accounts.sessions import Sessions
 
 __all__ = [
     "AccountDeletions",
@@ -36,7 +37,9 @@ __all__ = [
     "Quota",
     "Quotas",
     "Reply",
+    "Role",
     "Scope",
+    "Sessions",
     "Tenant",
     "Usage",
 ]
@@ -45,12 +48,12 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "accounts": ["Accounts"],
+        "caller": ["Caller", "Role"],
         "deletions": ["AccountDeletions"],
         "quotas": ["Quota", "Quotas"],
         "idempotency": ["IdempotentReplies", "Reply"],
         "rows": [
             "ApiKey",
-            "Caller",
             "Deletion",
             "DeletionRequested",
             "NewKey",
@@ -60,5 +63,6 @@ __getattr__, __dir__ = lazy(
             "Tenant",
             "Usage",
         ],
+        "sessions": ["Sessions"],
     },
 )

@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
+from penstock.accounts.caller import Caller, caller_of_key
 from penstock.accounts.quotas import Quota, Quotas
 from penstock.accounts.rows import (
     SCOPES,
     ApiKey,
-    Caller,
     NewKey,
     Project,
     ProjectDeleted,
@@ -150,7 +150,7 @@ class Accounts:
             raise KeyRefused("the key has expired", "api_key")
         if found["status"] != "active":
             raise TenantClosed("this key's tenant is deleted", "tenant")
-        return row_from(Caller, found)
+        return caller_of_key(found)
 
     async def create_project(
         self,

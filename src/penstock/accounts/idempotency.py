@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.accounts.rows import Caller
+from penstock.accounts.caller import Caller
 from penstock.db.tenancy import TenantPool
 from penstock.errors import Conflict, InvalidArgument
 
@@ -19,7 +19,7 @@ class Reply:
 
 
 class IdempotentReplies:
-    """Replies are stored per API key: the same header with another API key is another request."""
+    """Replies are stored per API key or session: the same header from another one is another request."""
 
     def __init__(self, tenants: TenantPool) -> None:
         self._tenants = tenants
@@ -59,4 +59,4 @@ class IdempotentReplies:
 
 
 def _hash(caller: Caller, key: str) -> bytes:
-    return hashlib.sha256(caller.key_id.bytes + key.encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(caller.credential_id.bytes + key.encode("utf-8", "surrogatepass")).digest()

@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeAlias, get_args
 from penstock.accounts.quotas import Quotas
 from penstock.model import KeyId, ProjectId, TenantId
 
-Scope: TypeAlias = Literal["documents:read", "documents:write", "search", "projects:write", "admin"]
+Scope: TypeAlias = Literal[
+    "documents:read", "documents:write", "search", "projects:write", "operate", "admin"
+]
 """What a key may do; `admin` includes everything."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -83,21 +85,6 @@ class ApiKey:
 class NewKey(ApiKey):
     secret: str = field(repr=False)
     """Shown once; the database stores only its hash."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """The owner of a key and its scopes."""
-
-    tenant_id: TenantId
-    tenant_slug: str
-    key_id: KeyId
-    scopes: list[Scope]
-    requests_per_minute: int | None
-    max_upload_bytes: int | None
-
-    def may(self, scope: Scope) -> bool:
-        return scope in self.scopes or "admin" in self.scopes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

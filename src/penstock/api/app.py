@@ -16,8 +16,10 @@ from starlette.routing import Route
 
 from penstock.api import (
     account,
+    audit,
     clients,
     connect_pages,
+    console_pages,
     decisions,
     deletion,
     docs_page,
@@ -25,28 +27,35 @@ from penstock.api import (
     embedding,
     health,
     ingestions,
+    login_pages,
     mail_webhooks,
     projects,
     retrying,
     searching,
+    server_pages,
+    session,
     source_connections,
     source_passwords,
     source_syncing,
     sources,
+    tenants,
     uploads,
     webhook_intake,
 )
+from penstock.api.console_auth import assert_loopback
 from penstock.api.drain_connections import DrainConnections
 from penstock.api.envelope import EnvelopeMiddleware
 from penstock.api.host_check import HostCheck
-from penstock.api.identity import admit
+from penstock.api.identity import COOKIE, admit
 from penstock.api.notification_counts import NotificationCounts
+from penstock.api.prefix import PathPrefix
 from penstock.api.problem import KINDS, MEDIA_TYPE, Problem, answer
 from penstock.api.rate_limit import RateLimit
 from penstock.api.refusals import refusal_of
 from penstock.api.request_counts import RequestCounts
 from penstock.api.secret_guesses import SecretGuesses
 from penstock.blobs.spool import SpoolBudget
+from penstock.console.bundle import Bundle
 from penstock.engine.engine import Engine
 from penstock.errors import PenstockError
 from penstock.mcp import http_app
@@ -117,7 +126,9 @@ def create_app(
     )
     # It logs a warning for every malformed byte anybody sends; the response to the caller is enough.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
+    assert_loopback(engine.settings, host or engine.settings.api_host)
     app.state.engine = engine
+    app.state.bundle = Bundle()
     app.state.rate_limit = RateLimit()
     settings = engine.settings
     whole = settings.spool_bytes or 8 * settings.max_upload_bytes
@@ -126,6 +137,7 @@ def create_app(
     app.state.unsigned_budget = SpoolBudget(whole // 4, each)
     app.state.spool_budget = SpoolBudget(whole - whole // 4, each)
     app.state.embed_guesses = SecretGuesses()
+    app.state.login_guesses = SecretGuesses()
     app.state.metrics = metrics or Metrics()
     counts = RequestCounts(app.state.metrics.registry())
     app.state.notification_counts = NotificationCounts(app.state.metrics.registry())
@@ -140,6 +152,9 @@ def create_app(
         searching.router,
         projects.router,
         account.router,
+        session.router,
+        tenants.router,
+        audit.router,
         sources.router,
         source_passwords.router,
         source_syncing.router,
@@ -153,9 +168,13 @@ def create_app(
         embedding.router,
         health.router,
         docs_page.router,
+        server_pages.router,
+        login_pages.router,
+        console_pages.router,
     ):
         app.include_router(router)
     app.router.routes.append(Route("/mcp", http_app(engine, admit=admit)))
+    app.state.api_segments = console_pages.api_segments(app.routes)
     for error in (PenstockError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _refuse)
     app.add_middleware(
@@ -166,11 +185,17 @@ def create_app(
     )
     app.add_middleware(EnvelopeMiddleware, counts=counts)
     app.add_middleware(DrainConnections)
+    if settings.api_prefix:
+        app.add_middleware(PathPrefix, prefix=settings.api_prefix)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to extend it
     return app
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException) and error.status_code == 404:
+        shown = await console_pages.page_instead(request, request.app.state.api_segments)
+        if shown is not None:
+            return shown
     refused = refusal_of(error)
     if refused is None:
         raise error
@@ -190,6 +215,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
         components["securitySchemes"] = {
             "bearer": {"type": "http", "scheme": "bearer"},
             "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
             "brainSecret": {"type": "apiKey", "in": "header", "name": embedding.SECRET_HEADER},
         }
         for operations in described["paths"].values():
@@ -200,7 +226,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
                 if rest:
                     operation["description"] = rest
                 if _OPEN.isdisjoint(operation.get("tags", ())):
-                    operation["security"] = [{"bearer": []}, {"apiKey": []}]
+                    operation["security"] = [{"bearer": []}, {"apiKey": []}, {"session": []}]
                     if verb in ("post", "put"):
                         operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
         described["x-problems"] = [

@@ -54,7 +54,7 @@ async def client(request: Request, caller: Reader, client_id: OneClient) -> Clie
 async def join(request: Request, caller: Writer, client_id: OneClient, body: OtherClient) -> ClientDetails:
     """Join two clients into one; later syncs keep them together."""
     return await engine_of(request).clients.join(
-        caller.tenant_id, client_id, body.other_id, decided_by=f"key {caller.key_id}"
+        caller.tenant_id, client_id, body.other_id, decided_by=caller.decider
     )
 
 
@@ -62,5 +62,5 @@ async def join(request: Request, caller: Writer, client_id: OneClient, body: Oth
 async def split(request: Request, caller: Writer, client_id: OneClient, body: RecordToSplit) -> ClientDetails:
     """Split a record off a client; it stays a client of its own until somebody joins it with another."""
     return await engine_of(request).clients.split(
-        caller.tenant_id, body.record_id, client_id=client_id, decided_by=f"key {caller.key_id}"
+        caller.tenant_id, body.record_id, client_id=client_id, decided_by=caller.decider
     )

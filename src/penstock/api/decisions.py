@@ -11,7 +11,7 @@ from pydantic import Field
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
-from penstock.api.parameters import Admin, Cursor, Limit
+from penstock.api.parameters import Admin, Cursor, Limit, Operator, Reader
 from penstock.model import SourceId
 from penstock.sources.decision_rows import Decision, DecisionList, RuleList
 from penstock.sources.rule_changes import RuleChanges
@@ -36,23 +36,21 @@ class RulesWanted(Body):
 
 @router.get("/decisions", operation_id="listDecisions")
 async def decisions(
-    request: Request, caller: Admin, cursor: Cursor = None, limit: Limit = 50
+    request: Request, caller: Reader, cursor: Cursor = None, limit: Limit = 50
 ) -> DecisionList:
     """List what was not kept, of all sources and uploads, newest first."""
     return await engine_of(request).sources.skipped(caller.tenant_id, cursor=cursor, limit=limit)
 
 
 @router.post("/decisions/{decision_id}/restore", operation_id="restoreDecision")
-async def restore(request: Request, caller: Admin, decision_id: OneDecision) -> Decision:
+async def restore(request: Request, caller: Operator, decision_id: OneDecision) -> Decision:
     """Take in what was not kept; restoring twice changes nothing."""
-    return await engine_of(request).sources.restore(
-        caller.tenant_id, decision_id, decided_by=f"key {caller.key_id}"
-    )
+    return await engine_of(request).sources.restore(caller.tenant_id, decision_id, decided_by=caller.decider)
 
 
 @router.get("/sources/{source_id}/decisions", operation_id="listSourceDecisions")
 async def source_decisions(
-    request: Request, caller: Admin, source_id: OneSource, cursor: Cursor = None, limit: Limit = 50
+    request: Request, caller: Reader, source_id: OneSource, cursor: Cursor = None, limit: Limit = 50
 ) -> DecisionList:
     """List what was not kept of a source, newest first."""
     return await engine_of(request).sources.skipped(
@@ -62,16 +60,16 @@ async def source_decisions(
 
 @router.post("/sources/{source_id}/decisions/{decision_id}/restore", operation_id="restoreSourceDecision")
 async def restore_of_source(
-    request: Request, caller: Admin, source_id: OneSource, decision_id: OneDecision
+    request: Request, caller: Operator, source_id: OneSource, decision_id: OneDecision
 ) -> Decision:
     """Take in what was not kept of a source; restoring twice changes nothing."""
     return await engine_of(request).sources.restore(
-        caller.tenant_id, decision_id, source_id=SourceId(source_id), decided_by=f"key {caller.key_id}"
+        caller.tenant_id, decision_id, source_id=SourceId(source_id), decided_by=caller.decider
     )
 
 
 @router.get("/sources/{source_id}/rules", operation_id="listSourceRules")
-async def rules(request: Request, caller: Admin, source_id: OneSource) -> RuleList:
+async def rules(request: Request, caller: Reader, source_id: OneSource) -> RuleList:
     """List the rules and classes of a source with how often each fired and was reversed."""
     return await engine_of(request).sources.rules(caller.tenant_id, SourceId(source_id))
 

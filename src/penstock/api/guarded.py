@@ -1,5 +1,5 @@
-"""The route classes of all calls with a key: identity, limits and idempotency are checked before the
-handler."""
+"""The route classes of all calls with a key or session: identity, limits and idempotency are checked
+before the handler, and what changes something is audited."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any, Final
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from penstock.accounts import Caller
 from penstock.api import idempotency
+from penstock.api.auditing import Audited
 from penstock.api.bodies import JSON_BYTES, read_whole, refuse_other_than_json, refuse_unacceptable
 from penstock.api.identity import Needs, identify
 from penstock.api.shown_once import secret_fields
@@ -32,8 +34,14 @@ class GuardedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             refuse_nul(request)
             caller = await identify(request)
-            for scope in needs:
-                await scope(request)
+            async with Audited(request, caller, self) as audited:
+                for scope in needs:
+                    await scope(request)
+                response = await carry_out(request, caller)
+                audited.ended(response.status_code)
+            return response
+
+        async def carry_out(request: Request, caller: Caller) -> Response:
             refuse_unacceptable(request)
             body = b""
             if request.method in ("POST", "PUT", "PATCH"):
@@ -58,10 +66,13 @@ class StreamedRoute(APIRoute):
 
         async def guarded(request: Request) -> Response:
             refuse_nul(request)
-            await identify(request)
-            for scope in needs:
-                await scope(request)
-            return await handler(request)
+            caller = await identify(request)
+            async with Audited(request, caller, self) as audited:
+                for scope in needs:
+                    await scope(request)
+                response = await handler(request)
+                audited.ended(response.status_code)
+            return response
 
         return guarded
 

@@ -14,6 +14,7 @@ Reader = Annotated[Caller, Depends(Needs("documents:read"))]
 Writer = Annotated[Caller, Depends(Needs("documents:write"))]
 Searcher = Annotated[Caller, Depends(Needs("search"))]
 ProjectWriter = Annotated[Caller, Depends(Needs("projects:write"))]
+Operator = Annotated[Caller, Depends(Needs("operate"))]
 Admin = Annotated[Caller, Depends(Needs("admin"))]
 
 Document = Annotated[UUID, Path(alias="document_id", description="The document's id.")]

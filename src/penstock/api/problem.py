@@ -14,9 +14,10 @@ MEDIA_TYPE: Final = "application/problem+json"
 
 KINDS: Final[dict[str, tuple[int, str]]] = {
     "bad-request": (400, "The request cannot be read"),
-    "unauthorized": (401, "No valid API key"),
+    "unauthorized": (401, "No valid API key or session"),
     "not-genuine": (401, "Not a genuine notification"),
-    "forbidden": (403, "The key lacks the scope"),
+    "forbidden": (403, "The key or role lacks the scope"),
+    "cross-site": (403, "The request comes from another site"),
     "quota-exceeded": (403, "The tenant's quota is used up"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Method not allowed"),

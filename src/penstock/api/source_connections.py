@@ -50,7 +50,7 @@ async def connect_source(
     again if the account already has one, and starts a sync.
     """
     asked = await engine_of(request).connecting.begin(
-        caller.tenant_id, provider, project=project, requested_by=f"key:{caller.key_id}"
+        caller.tenant_id, provider, project=project, requested_by=caller.signature
     )
     accept = request.headers.get("accept", "")
     if "application/json" in accept and "text/html" not in accept:

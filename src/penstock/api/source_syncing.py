@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import engine_of
 from penstock.api.json_values import Body
-from penstock.api.parameters import Admin
+from penstock.api.parameters import Admin, Operator, Reader
 from penstock.model import SourceId
 from penstock.sources.sources import Source, SourceDetails
 
@@ -43,14 +43,14 @@ class ConfigChanges(Body):
 
 
 @router.get("/sources/{source_id}", operation_id="showSource")
-async def show_source(request: Request, caller: Admin, source_id: OneSource) -> SourceDetails:
+async def show_source(request: Request, caller: Reader, source_id: OneSource) -> SourceDetails:
     """Show a source: its health, its streams and its last syncs, newest first."""
     return await engine_of(request).sources.show(caller.tenant_id, SourceId(source_id))
 
 
 @router.post("/sources/{source_id}/sync", status_code=202, operation_id="syncSource")
 async def sync_source(
-    request: Request, caller: Admin, source_id: OneSource, body: SyncWanted | None = None
+    request: Request, caller: Operator, source_id: OneSource, body: SyncWanted | None = None
 ) -> SyncAsked:
     """Ask for a sync; many requests cause one. `full` reads everything again, not only changes."""
     full = (body or SyncWanted()).full

@@ -13,7 +13,7 @@ from penstock.accounts import Caller
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
-from penstock.api.parameters import Admin
+from penstock.api.parameters import Admin, Operator, Reader
 from penstock.api.shown_once import SecretNote, ShownOnce
 from penstock.model import SourceId
 from penstock.sources.sources import Source
@@ -48,7 +48,7 @@ class SourceSecret(BaseModel):
 
 
 @router.get("/sources", operation_id="listSources")
-async def sources(request: Request, caller: Admin) -> SourceList:
+async def sources(request: Request, caller: Reader) -> SourceList:
     """List sources, oldest first."""
     return SourceList(items=await engine_of(request).sources.list(caller.tenant_id))
 
@@ -69,13 +69,13 @@ async def rotate_webhook_source(request: Request, caller: Admin) -> SourceSecret
 
 
 @router.post("/sources/{source_id}/pause", status_code=204, operation_id="pauseSource")
-async def pause_source(request: Request, caller: Admin, source_id: OneSource) -> None:
+async def pause_source(request: Request, caller: Operator, source_id: OneSource) -> None:
     """Pause a source: until it is resumed, deliveries are rejected as if it did not exist."""
     await engine_of(request).sources.pause(caller.tenant_id, SourceId(source_id))
 
 
 @router.post("/sources/{source_id}/resume", status_code=204, operation_id="resumeSource")
-async def resume_source(request: Request, caller: Admin, source_id: OneSource) -> None:
+async def resume_source(request: Request, caller: Operator, source_id: OneSource) -> None:
     """Accept deliveries of a paused source again."""
     await engine_of(request).sources.resume(caller.tenant_id, SourceId(source_id))
 

@@ -162,7 +162,7 @@ async def replace(request: Request, caller: Writer, document_id: Document, wait:
             sent.content,
             filename=sent.filename,
             declared_type=sent.declared_type,
-            uploaded_by=f"key:{caller.key_id}",
+            uploaded_by=caller.signature,
         )
 
     return await _answered(request, caller, wait, put)
@@ -179,7 +179,7 @@ async def _take_in(intake: Intake, caller: Caller, sent: ReceivedUpload) -> Take
         project=checked_text(fields.get("project"), "project", 63) or "default",
         filename=sent.filename,
         declared_type=sent.declared_type,
-        uploaded_by=f"key:{caller.key_id}",
+        uploaded_by=caller.signature,
         metadata=parse_object(fields.get("metadata"), "metadata"),
         external_id=checked_text(fields.get("external_id"), "external_id", LONGEST_EXTERNAL_ID),
         pipeline_config=parse_model(PipelineConfig, fields.get("pipeline_config"), "pipeline_config"),

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
+from penstock.engine.operator_access import assert_operator, operator_pool
 from penstock.engine.process_tasks import Processes
 from penstock.engine.push_maintenance import PushMaintenance
 from penstock.engine.services import Services
@@ -34,6 +35,7 @@ from penstock.webhooks.deliver_task import Delivering, DeliverWebhook
 from penstock.worker import Context, Worker
 
 if TYPE_CHECKING:
+    from penstock.db.tenancy import TenantPool
     from penstock.observe import Metrics
     from penstock.pipeline.classify import Classifier
     from penstock.pipeline.ingest import Ingest
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 RUN_SECONDS = 3600.0
 SYNC_LOSSES = 10_000
+OPERATOR_CONNECTIONS = 4
 
 
 class Engine(Services):
@@ -62,6 +65,7 @@ class Engine(Services):
         self._desk: ParserPool | None = None
         self._ingest: Ingest | None = None
         self._starting = asyncio.Lock()
+        self._operators: TenantPool | None = None
         self.processes = Processes(self.tasks, self.settings)
         self.own_providers = providers
         self.source_sync = SourceSync(self)
@@ -189,6 +193,18 @@ class Engine(Services):
             await self.index.require()
         except IndexNotReady as missing:
             get_logger(__name__).warning("index_not_ready", reason=missing.message, remedy=missing.remedy)
+
+    async def operators(self) -> TenantPool:
+        """The operator's connections, opened with the first call; NotAllowed if its login is not one."""
+        async with self._starting:
+            if self._operators is None:
+                async with AsyncExitStack() as opening:
+                    opened = operator_pool(self.tasks.addresses, self.settings, size=OPERATOR_CONNECTIONS)
+                    pool = await opening.enter_async_context(opened)
+                    await assert_operator(pool)
+                    self._opened.push_async_exit(opening.pop_all())
+                self._operators = pool
+        return self._operators
 
     def worker(self, *, name: str | None = None, metrics: Metrics | None = None) -> Worker:
         """A worker for the document queues, not yet started."""

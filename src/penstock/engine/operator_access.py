@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from penstock.db.addresses import Addresses
 from penstock.db.reach import reach
 from penstock.db.tenancy import TenantPool
-from penstock.errors import Conflict
+from penstock.errors import Conflict, NotAllowed
 from penstock.settings import Settings
 
 if TYPE_CHECKING:
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def operator_pool(addresses: Addresses, settings: Settings) -> AsyncIterator[TenantPool]:
+async def operator_pool(
+    addresses: Addresses, settings: Settings, *, size: int = 2
+) -> AsyncIterator[TenantPool]:
     """The operator's connection pool; it connects with the first transaction."""
     pool = await TenantPool.open(
         addresses.operator,
         application_name="penstock operator",
-        size=2,
+        size=size,
         statement_cache=settings.statement_cache,
         quotas=settings.quotas,
     )
@@ -30,6 +32,16 @@ async def operator_pool(addresses: Addresses, settings: Settings) -> AsyncIterat
         yield pool
     finally:
         await pool.close()
+
+
+async def assert_operator(pool: TenantPool) -> None:
+    """Raise NotAllowed if the pool's login may not do what operators do."""
+    async with pool.all_tenants() as connection:
+        login = await connection.fetchval(
+            "select session_user::text where not pg_has_role(session_user, 'service_role', 'member')"
+        )
+    if login is not None:
+        raise NotAllowed(f"{login} is not a member of service_role")
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from penstock.settings import Settings
 if TYPE_CHECKING:
     import httpx2
 
-    from penstock.accounts import AccountDeletions, Accounts, IdempotentReplies
+    from penstock.accounts import AccountDeletions, Accounts, IdempotentReplies, Sessions
     from penstock.blobs.store import Blobs
     from penstock.documents.documents import Documents
     from penstock.documents.intake import Intake
@@ -85,6 +85,12 @@ class Services:
         from penstock.accounts import AccountDeletions
 
         return AccountDeletions(self.tenants, self.settings)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from penstock.accounts import Sessions
+
+        return Sessions(self.tenants)
 
     @cached_property
     def replies(self) -> IdempotentReplies:

@@ -14,12 +14,18 @@ grant execute on function
 to penstock_api, worker_service_user, service_role;
 
 grant execute on function
+  accounts.begin_audit,
   accounts.begin_reply,
   accounts.create_key,
   accounts.create_project,
   accounts.delete_project,
+  accounts.end_audit,
+  accounts.end_session,
   accounts.keep_reply,
+  accounts.list_audit,
+  accounts.list_sessions,
   accounts.revoke_key,
   accounts.set_project,
-  accounts.set_tenant
+  accounts.set_tenant,
+  accounts.start_session
 to penstock_api, service_role;

@@ -20,8 +20,8 @@ begin
     where k.ctid in (select o.ctid from accounts.api_key o where o.key_id = v_key.key_id for update skip locked);
   end if;
   select jsonb_build_object(
-    'tenant_id', t.tenant_id, 'tenant_slug', t.slug, 'status', t.status, 'key_id', v_key.key_id,
-    'scopes', v_key.scopes, 'expired', coalesce(v_key.expires_at <= internal.clock(), false),
+    'tenant_id', t.tenant_id, 'tenant_slug', t.slug, 'tenant_name', t.name, 'status', t.status,
+    'key_id', v_key.key_id, 'name', v_key.name, 'scopes', v_key.scopes, 'expired', coalesce(v_key.expires_at <= internal.clock(), false),
     'revoked', v_key.revoked_at is not null, 'requests_per_minute', t.requests_per_minute,
     'max_upload_bytes', t.max_upload_bytes)
   into v_found

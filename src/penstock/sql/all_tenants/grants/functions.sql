@@ -11,10 +11,13 @@ grant execute on function
 to penstock_api, worker_service_user, service_role;
 
 grant execute on function
+  all_tenants.end_own_session,
   all_tenants.find_deletion,
   all_tenants.find_key,
+  all_tenants.find_session,
   all_tenants.look_up_notifications,
   all_tenants.show_connect,
+  all_tenants.use_login_link,
   all_tenants.use_state,
   all_tenants.wake_by_account,
   all_tenants.wake_by_subscription
@@ -35,12 +38,18 @@ to worker_service_user, service_role;
 
 grant execute on function
   all_tenants.add_next_key,
+  all_tenants.begin_audit,
+  all_tenants.create_login_link,
   all_tenants.create_tenant,
   all_tenants.deletion_of,
   all_tenants.document_health,
+  all_tenants.end_audit,
   all_tenants.end_rotation,
+  all_tenants.end_session,
   all_tenants.forget_key,
   all_tenants.known_blobs,
+  all_tenants.list_audit,
+  all_tenants.list_sessions,
   all_tenants.list_tenants,
   all_tenants.restart_root,
   all_tenants.rewrap_secrets,

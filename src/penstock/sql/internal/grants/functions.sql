@@ -46,3 +46,6 @@ to worker_service_user;
 grant select, insert, update on internal.vault_key to penstock_all_tenants;
 -- Workers that wait on mail servers belong to no tenant either.
 grant select, insert, update, delete on internal.mail_watcher to penstock_all_tenants;
+-- So do people who operate the whole installation, and what they did.
+grant select, insert, update, delete on internal.operator_session, internal.operator_link, internal.operator_audit
+to penstock_all_tenants;

@@ -159,7 +159,7 @@ async def synced(works: Works, source_id: UUID, *, full: bool = False) -> dict[s
 async def hurry(works: Works, source_id: UUID) -> None:
     """Make waiting attempts due at once, until no sync is wanted any more.
 
-    Again and again: a source's health tells that its sync waits before the attempt is back in `queues.waiting`.
+    Repeatedly: a source says that its sync waits before the attempt is back in `queues.waiting`.
     """
     async with works.database.connect("admin") as admin:
         while await admin.fetchval(

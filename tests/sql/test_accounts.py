@@ -110,8 +110,8 @@ async def test_a_key_is_found_by_its_hash_with_its_tenant_scopes_and_limits(data
         found = await find_key(calls)
         assert found == {
             "tenant_id": str(acme.tenant_id), "tenant_slug": "acme", "tenant_name": "acme",
-            "status": "active", "key_id": str(key_id), "name": "ci", "scopes": ["search"], "expired": False, "revoked": False,
-            "requests_per_minute": 5, "max_upload_bytes": None,
+            "status": "active", "key_id": str(key_id), "name": "ci", "scopes": ["search"],
+            "expired": False, "revoked": False, "requests_per_minute": 5, "max_upload_bytes": None,
         }  # fmt: skip
         assert await find_key(calls, b"\0" * 32) is None
 

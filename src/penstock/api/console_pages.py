@@ -46,7 +46,7 @@ async def asset(request: Request, name: str) -> Response:
 
 
 async def console_page(request: Request) -> Response:
-    """The console's page for whoever is signed in; everybody else is sent to the sign-in page."""
+    """The console's page for people who are signed in; others are sent to the sign-in page."""
     try:
         caller = await signed_in(request)
     except (KeyRefused, TenantClosed):

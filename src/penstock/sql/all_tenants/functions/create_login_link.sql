@@ -1,5 +1,5 @@
 -- Stores a link that signs somebody in once within ten minutes, by the hash of its token: to a tenant, or without a slug to
--- the installation. For operators only: whoever may create one may do everything. Raises PS013, PS017.
+-- the installation. For operators only: a link to the installation can do everything. Raises PS013, PS017.
 create or replace function all_tenants.create_login_link(_token_sha256 bytea, _slug text, _name text, _role text)
 returns jsonb
 language plpgsql

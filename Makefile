@@ -14,7 +14,7 @@ COMPILE := $(VENV)/lock/bin/uv pip compile pyproject.toml --universal --python-v
   --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test check generate format bench bench-documents chaos clean
+.PHONY: help setup lock console console-types demo test check generate format bench bench-documents chaos clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,11 +49,18 @@ lock: ## renew the lock files: the newest versions that pyproject.toml allows
 $(MODEL_READY): $(READY)
 	@if $(BIN)/penstock model install minilm; then touch $@; else echo "Going on without MiniLM." >&2; fi
 
-demo: $(MODEL_READY) ## see documents and connected accounts become searchable, and a killed worker lose nothing
+console: $(READY) ## build the console's pages into the package, if their sources changed
+	@$(BIN)/python tools/build_console.py
+
+console-types: console ## write the API's description and the console's types from it
+	@$(BIN)/python tools/openapi.py
+	@cd console && npm run --silent types >/dev/null
+
+demo: $(MODEL_READY) console ## see documents and connected accounts become searchable, and a killed worker lose nothing
 	@$(BIN)/penstock demo
 
 # Compiled first: where PYTHONDONTWRITEBYTECODE is set, every process would compile what it imports.
-test: $(MODEL_READY) ## run every test against a real Postgres
+test: $(MODEL_READY) console ## run every test against a real Postgres
 	@$(BIN)/python -m compileall -q src tests
 	@$(BIN)/python -m pytest -n 4 --dist worksteal
 
@@ -85,5 +92,6 @@ chaos: $(READY) ## kill, freeze and cut for minutes, then count the tasks
 clean: ## remove the environment, the demo's data and the caches
 	@for folder in .penstock .penstock/demo; do \
 	  test ! -x $(BIN)/python || test ! -d $$folder || $(BIN)/python -m penstock.db.embedded.server destroy $$folder; done
-	@rm -rf $(VENV) .penstock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	@rm -rf $(VENV) .penstock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist \
+	  console/node_modules src/penstock/console/dist
 	@find src tests bench tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

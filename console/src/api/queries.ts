@@ -1,0 +1,109 @@
+/** Queries that live: each says by which names of the event stream it is fetched again. */
+
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+} from "@tanstack/react-query";
+import { joined, type Page } from "../lib/keyset";
+import { chosenTenant, get, type ApiError } from "./client";
+
+declare module "@tanstack/react-query" {
+  interface Register {
+    defaultError: ApiError;
+    queryMeta: { live?: readonly string[] };
+  }
+}
+
+export interface LiveOptions {
+  /** Names of the event stream that make this answer stale: `["queues", "tasks"]`. */
+  readonly live?: readonly string[];
+  readonly enabled?: boolean;
+  /** Fetch again this often in any case: for ages and rates, which change without an event. */
+  readonly everySeconds?: number;
+  readonly query?: Readonly<Record<string, unknown>>;
+}
+
+/** One GET, kept fresh: `useApi<Reply<"/v1/queues">>("/v1/queues", { live: ["queues"] })`. */
+export function useApi<T>(path: string, options: LiveOptions = {}): UseQueryResult<T, ApiError> {
+  return useQuery<T, ApiError>({
+    queryKey: [path, options.query ?? {}, chosenTenant()],
+    queryFn: ({ signal }) => get<T>(path, options.query, signal),
+    meta: { live: options.live ?? [] },
+    enabled: options.enabled ?? true,
+    placeholderData: keepPreviousData,
+    ...(options.everySeconds ? { refetchInterval: options.everySeconds * 1000 } : {}),
+  });
+}
+
+export interface Listed<Row> extends Page<Row> {
+  readonly total?: number | null;
+  readonly approximate?: boolean;
+}
+
+export interface Rows<Row> {
+  readonly rows: Row[];
+  readonly total: number | null;
+  readonly approximate: boolean;
+  readonly hasMore: boolean;
+  readonly loadMore: () => void;
+  /** The first page is on its way and there is nothing to show. */
+  readonly isPending: boolean;
+  readonly isFetchingMore: boolean;
+  readonly error: ApiError | null;
+  readonly refetch: () => void;
+}
+
+/** A keyset list, page after page: the answer has `items` and `cursor`. */
+export function useRows<Row>(path: string, key: (row: Row) => string, options: LiveOptions = {}): Rows<Row> {
+  const found = useInfiniteQuery({
+    queryKey: [path, "rows", options.query ?? {}, chosenTenant()],
+    queryFn: ({ pageParam, signal }) =>
+      get<Listed<Row>>(path, { ...options.query, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+    initialPageParam: "",
+    getNextPageParam: (last: Listed<Row>) => last.cursor ?? undefined,
+    meta: { live: options.live ?? [] },
+    enabled: options.enabled ?? true,
+    placeholderData: keepPreviousData,
+    ...(options.everySeconds ? { refetchInterval: options.everySeconds * 1000 } : {}),
+  });
+  const pages = found.data?.pages ?? [];
+  return {
+    rows: joined(pages, key),
+    total: pages[0]?.total ?? null,
+    approximate: pages[0]?.approximate ?? false,
+    hasMore: found.hasNextPage,
+    loadMore: () => {
+      if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
+    },
+    isPending: found.isPending,
+    isFetchingMore: found.isFetchingNextPage,
+    error: found.error as ApiError | null,
+    refetch: () => void found.refetch(),
+  };
+}
+
+/** An action; afterwards everything shown that has one of the names is fetched again. */
+export function useAction<T, Argument = void>(
+  run: (argument: Argument) => Promise<T>,
+  changes: readonly string[],
+  onDone?: (answer: T, argument: Argument) => void,
+): UseMutationResult<T, ApiError, Argument> {
+  const client = useQueryClient();
+  return useMutation<T, ApiError, Argument>({
+    mutationFn: run,
+    onSuccess: (answer, argument) => {
+      void client.invalidateQueries({ predicate: (query) => touches(query.meta?.live ?? [], new Set(changes)) });
+      onDone?.(answer, argument);
+    },
+  });
+}
+
+/** Whether one of the names a query lives by is among those that changed; `*` is everything. */
+export function touches(live: readonly string[], changed: ReadonlySet<string>): boolean {
+  return changed.has("*") ? live.length > 0 : live.some((name) => changed.has(name));
+}

@@ -1,0 +1,115 @@
+/** Keys: single ones ("/"), pairs ("g d"), and the sheet that lists them. */
+
+import { useEffect, useRef } from "react";
+import { Dialog } from "../ui/dialog";
+
+type Keys = Readonly<Record<string, () => void>>;
+
+const stack: { current: Keys }[] = [];
+let first: { key: string; at: number } | null = null;
+let listening = false;
+
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+function pressed(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const target = event.target;
+  const box = target instanceof HTMLInputElement && target.type === "checkbox";
+  if ((typing(target) && !box) || document.querySelector("dialog[open]")) return;
+  if (event.key === "Enter" && target instanceof HTMLElement && target.closest("a,button,summary,input")) return;
+  const pair = first && event.timeStamp - first.at < 1500 ? `${first.key} ${event.key}` : null;
+  first = { key: event.key, at: event.timeStamp };
+  for (let index = stack.length - 1; index >= 0; index--) {
+    const keys = stack[index]?.current ?? {};
+    const run = (pair !== null ? keys[pair] : undefined) ?? keys[event.key];
+    if (run) {
+      event.preventDefault();
+      first = null;
+      run();
+      return;
+    }
+  }
+}
+
+/** Keys while the component is shown; the newest component wins. */
+export function useShortcuts(keys: Keys): void {
+  const held = useRef(keys);
+  held.current = keys;
+  useEffect(() => {
+    if (!listening) {
+      listening = true;
+      document.addEventListener("keydown", pressed);
+    }
+    stack.push(held);
+    return () => {
+      stack.splice(stack.indexOf(held), 1);
+    };
+  }, []);
+}
+
+const SHEET: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  [
+    "Go to",
+    [
+      ["g o", "Overview"],
+      ["g d", "Documents"],
+      ["g s", "Search"],
+      ["g i", "Sources"],
+      ["g c", "Clients"],
+      ["g q", "Queues"],
+      ["g t", "Tasks"],
+      ["g f", "Failures"],
+      ["g p", "Processes"],
+      ["g w", "Workers"],
+      ["g b", "Operations"],
+      ["g a", "Access"],
+    ],
+  ],
+  [
+    "In a list",
+    [
+      ["j  k", "next and previous row"],
+      ["Enter", "open the row"],
+      ["x", "select the row"],
+      ["Esc", "clear the selection"],
+    ],
+  ],
+  [
+    "Anywhere",
+    [
+      ["/", "filter the list, or search"],
+      ["r", "refresh"],
+      ["p", "pause and resume live updates"],
+      ["t", "light, dark, system"],
+      ["?", "this list"],
+    ],
+  ],
+];
+
+export function ShortcutSheet({ open, onClose }: { open: boolean; onClose: () => void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title="Keyboard" wide>
+      <div className="sheet">
+        {SHEET.map(([title, keys]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl>
+              {keys.map(([key, text]) => (
+                <div key={key}>
+                  <dt>
+                    {key.split(" ").filter(Boolean).map((part) => (
+                      <kbd key={part}>{part}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{text}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,176 @@
+/** Acts on what is chosen: preview, a dialog that names the number, an operation with progress and cancel, a receipt. */
+
+import { useState } from "react";
+import { post } from "../api/client";
+import { useAction } from "../api/queries";
+import { count } from "../lib/numbers";
+import type { Query } from "../lib/filters";
+import { NONE, size, type Selection } from "../lib/selection";
+import { Confirm } from "./dialog";
+import { ErrorBox, Loading } from "./notices";
+import { OperationCard, type Operation } from "./operation";
+
+export interface BulkAction {
+  /** The operation's name in the API: "documents.retry". */
+  readonly action: string;
+  /** "Retry", "Delete": the verb before the number. */
+  readonly verb: string;
+  /** "document": the noun after the number. */
+  readonly noun: string;
+  readonly danger?: boolean;
+  /** One sentence in the dialog about what happens. */
+  readonly about?: string;
+  /** Offer to try a part first. */
+  readonly canary?: boolean;
+}
+
+export interface BulkBarProps {
+  readonly actions: readonly BulkAction[];
+  readonly filter: Query;
+  readonly selection: Selection;
+  readonly onSelect: (selection: Selection) => void;
+  /** How many match the filter. */
+  readonly total: number | null;
+  readonly approximate?: boolean;
+  readonly loaded: number;
+  /** Names of the event stream to fetch again when an operation starts. */
+  readonly changes: readonly string[];
+}
+
+export interface Preview {
+  readonly count: number;
+  readonly approximate: boolean;
+  readonly skipped: readonly { readonly reason: string; readonly count: number }[];
+}
+
+export function BulkBar(props: BulkBarProps) {
+  const { selection, total, filter } = props;
+  const [asked, setAsked] = useState<BulkAction | null>(null);
+  const [started, setStarted] = useState<string | null>(null);
+  const chosen = size(selection, total ?? 0);
+  const target: Readonly<Record<string, unknown>> = selection.all ? filter : { ids: [...selection.ids] };
+  if (chosen === 0 && !selection.all)
+    return started ? <OperationCard id={started} onDismiss={() => setStarted(null)} /> : null;
+  return (
+    <>
+      {started ? <OperationCard id={started} onDismiss={() => setStarted(null)} /> : null}
+      <div className="bulk-bar" role="toolbar" aria-label="Actions on the selection">
+        <strong>
+          {selection.all ? `All ${count(total ?? 0, props.approximate)} that match` : `${count(chosen)} selected`}
+        </strong>
+        {!selection.all && total !== null && total > chosen && chosen >= Math.min(props.loaded, total) ? (
+          <button type="button" className="link" onClick={() => props.onSelect({ all: true })}>
+            Select all {count(total, props.approximate)} that match
+          </button>
+        ) : null}
+        <button type="button" className="link" onClick={() => props.onSelect(NONE)}>
+          Clear
+        </button>
+        <span className="spacer" />
+        {props.actions.map((action) => (
+          <button key={action.action} type="button" className={action.danger ? "danger" : ""} onClick={() => setAsked(action)}>
+            {action.verb} {count(chosen, selection.all && props.approximate)} …
+          </button>
+        ))}
+      </div>
+      {asked ? (
+        <BulkDialog
+          action={asked}
+          filter={target}
+          changes={props.changes}
+          onClose={() => setAsked(null)}
+          onStarted={(operation) => {
+            setAsked(null);
+            setStarted(operation.operation_id);
+            props.onSelect(NONE);
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** The dialog alone, for a page with a button of its own (a failure group). */
+export function BulkDialog({
+  action,
+  filter,
+  changes,
+  canaryPercent,
+  onClose,
+  onStarted,
+}: {
+  action: BulkAction;
+  filter: Readonly<Record<string, unknown>>;
+  changes: readonly string[];
+  canaryPercent?: number;
+  onClose: () => void;
+  onStarted: (operation: Operation) => void;
+}) {
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const [canary, setCanary] = useState(canaryPercent ?? 0);
+  const ask = useAction((_: null) => post<Preview>("/v1/operations/preview", { action: action.action, filter }), [], setPreview);
+  const start = useAction(
+    (expected: number) =>
+      post<Operation>("/v1/operations", {
+        action: action.action,
+        filter,
+        expected_count: expected,
+        ...(canary > 0 ? { canary_percent: canary } : {}),
+      }),
+    [...changes, "operations"],
+    onStarted,
+  );
+  if (!preview && !ask.isPending && !ask.isError) ask.mutate(null);
+  const n = preview?.count ?? 0;
+  const named = preview ? `${count(n, preview.approximate)} ${n === 1 ? action.noun : `${action.noun}s`}` : "";
+  return (
+    <Confirm
+      open
+      onClose={onClose}
+      title={preview ? `${action.verb} ${named}?` : `${action.verb} …`}
+      verb={preview ? (canary > 0 ? `Try ${canary} % first` : `${action.verb} ${named}`) : action.verb}
+      danger={action.danger ?? false}
+      busy={start.isPending}
+      disabled={!preview || n === 0}
+      error={start.error}
+      onConfirm={() => start.mutate(n)}
+    >
+      {ask.error ? <ErrorBox error={ask.error} retry={() => ask.mutate(null)} /> : null}
+      {!preview && !ask.error ? <Loading what="Counting" /> : null}
+      {preview ? (
+        <>
+          {n === 0 ? <p>Nothing to do: none of them can be changed this way now.</p> : null}
+          {action.about && n > 0 ? <p>{action.about}</p> : null}
+          {preview.skipped.length ? (
+            <>
+              <p>Left out:</p>
+              <ul>
+                {preview.skipped.map((skipped) => (
+                  <li key={skipped.reason}>
+                    {count(skipped.count)}: {skipped.reason}
+                  </li>
+                ))}
+              </ul>
+            </>
+          ) : null}
+          {action.canary && n > 1 ? (
+            <label className="field inline">
+              <input type="checkbox" checked={canary > 0} onChange={(event) => setCanary(event.target.checked ? (canaryPercent ?? 1) : 0)} />
+              Try
+              <input
+                type="number"
+                min={1}
+                max={50}
+                value={canary || (canaryPercent ?? 1)}
+                aria-label="Per cent to try first"
+                onChange={(event) => setCanary(Math.max(1, Math.min(50, Number(event.target.value) || 1)))}
+              />
+              per cent first, and go on only if at least 95 % of them succeed
+            </label>
+          ) : null}
+          {n > 0 ? <p className="quiet">It runs in the background. You can watch it, and cancel it, under Operations.</p> : null}
+        </>
+      ) : null}
+    </Confirm>
+  );
+}

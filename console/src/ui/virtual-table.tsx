@@ -1,0 +1,157 @@
+/** A list of any length: only the rows in view are drawn, more are fetched on the way down. j, k, Enter and x work. */
+
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { A, useGo } from "../app/address";
+import { useShortcuts } from "../app/shortcuts";
+import { count } from "../lib/numbers";
+import { has, NONE, toggled, type Selection } from "../lib/selection";
+import type { Rows } from "../api/queries";
+import { ErrorBox, Loading } from "./notices";
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly label: string;
+  readonly render: (row: Row) => ReactNode;
+  /** A CSS grid track: `minmax(12rem, 2fr)`, `6rem`. */
+  readonly width?: string;
+  readonly right?: boolean;
+  /** The first column is the card's title on a phone; this one is left out there. */
+  readonly wideOnly?: boolean;
+}
+
+export interface VirtualTableProps<Row> {
+  readonly label: string;
+  readonly list: Rows<Row>;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  /** Where a row leads; the first column becomes the link. */
+  readonly rowHref?: (row: Row) => string;
+  readonly empty: ReactNode;
+  /** With both, rows can be chosen. */
+  readonly selection?: Selection;
+  readonly onSelect?: (selection: Selection) => void;
+}
+
+const ROW = 37;
+
+export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
+  const { list, columns, rowKey, rowHref, selection = NONE, onSelect } = props;
+  const { rows } = list;
+  const box = useRef<HTMLDivElement>(null);
+  const [cursor, setCursor] = useState(-1);
+  const go = useGo();
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    getItemKey: (index) => rowKey(rows[index] as Row),
+    overscan: 12,
+  });
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - 30) list.loadMore();
+  }, [last, rows.length, list]);
+
+  const move = (to: number) => {
+    if (rows.length === 0) return;
+    const next = Math.max(0, Math.min(rows.length - 1, to));
+    setCursor(next);
+    virtual.scrollToIndex(next, { align: "auto" });
+  };
+  const current = rows[cursor];
+  useShortcuts({
+    j: () => move(cursor + 1),
+    k: () => move(cursor - 1),
+    ...(current && rowHref ? { Enter: () => go(rowHref(current)) } : {}),
+    ...(current && onSelect ? { x: () => onSelect(toggled(selection, rowKey(current), rows.map(rowKey))) } : {}),
+    ...(onSelect && !(selection.all === false && selection.ids.size === 0) ? { Escape: () => onSelect(NONE) } : {}),
+  });
+
+  if (list.isPending) return list.error ? <ErrorBox error={list.error} retry={list.refetch} /> : <Loading />;
+  if (rows.length === 0) return list.error ? <ErrorBox error={list.error} retry={list.refetch} /> : props.empty;
+
+  const tracks = [...(onSelect ? ["2.25rem"] : []), ...columns.map((column) => column.width ?? "minmax(6rem, 1fr)")].join(" ");
+  const everyLoaded = rows.length > 0 && rows.every((row) => has(selection, rowKey(row)));
+  return (
+    <>
+      {list.error ? <ErrorBox error={list.error} retry={list.refetch} /> : null}
+      <div ref={box} className="vtable" role="table" aria-label={props.label} aria-rowcount={list.total ?? rows.length} tabIndex={0} style={{ ["--tracks" as string]: tracks }}>
+        <div className="vtable-head" role="rowgroup">
+          <div className="vtable-row" role="row">
+            {onSelect ? (
+              <div role="columnheader" className="check">
+                <input
+                  type="checkbox"
+                  aria-label={`Select the ${count(rows.length)} rows shown`}
+                  checked={everyLoaded}
+                  onChange={() => onSelect(everyLoaded ? NONE : { all: false, ids: new Set(rows.map(rowKey)) })}
+                />
+              </div>
+            ) : null}
+            {columns.map((column) => (
+              <div key={column.key} role="columnheader" className={column.right ? "right" : ""}>
+                {column.label}
+              </div>
+            ))}
+          </div>
+        </div>
+        <div className="vtable-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+          {shown.map((item) => {
+            const row = rows[item.index] as Row;
+            const id = rowKey(row);
+            const chosen = has(selection, id);
+            return (
+              <div
+                key={item.key}
+                ref={virtual.measureElement}
+                data-index={item.index}
+                data-key={id}
+                role="row"
+                aria-rowindex={item.index + 2}
+                aria-selected={onSelect ? chosen : undefined}
+                className={`vtable-row${item.index === cursor ? " current" : ""}${chosen ? " chosen" : ""}`}
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                {onSelect ? (
+                  <div role="cell" className="check">
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${id}`}
+                      checked={chosen}
+                      onChange={() => onSelect(toggled(selection, id, rows.map(rowKey)))}
+                    />
+                  </div>
+                ) : null}
+                {columns.map((column, index) => {
+                  const inside = column.render(row);
+                  const classes = [column.right ? "right" : "", column.wideOnly ? "wide-only" : "", index === 0 ? "first" : ""].join(" ").trim();
+                  return (
+                    <div key={column.key} role="cell" className={classes} data-label={column.label}>
+                      {index === 0 && rowHref ? (
+                        <A to={rowHref(row)} className="row-link">
+                          {inside}
+                        </A>
+                      ) : (
+                        inside
+                      )}
+                    </div>
+                  );
+                })}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      <p className="vtable-foot" role="status">
+        {list.isFetchingMore
+          ? "Loading more …"
+          : list.total === null
+            ? `${count(rows.length)}${list.hasMore ? " loaded, more below" : ""}`
+            : `${count(Math.min(rows.length, list.total || rows.length))} of ${count(list.total, list.approximate)}`}
+      </p>
+    </>
+  );
+}

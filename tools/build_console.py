@@ -52,7 +52,7 @@ def is_fresh() -> bool:
 
 
 def node_and_npm(*, may_install: bool) -> tuple[str, _Command]:
-    """The commands of a new enough Node: the system's, otherwise the wheel's, which is installed if it may be."""
+    """The commands of a new enough Node: the system's, otherwise those of a wheel."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and _version(node) >= OLDEST:
         return node, [npm]

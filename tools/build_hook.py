@@ -20,7 +20,8 @@ class ConsoleHook(BuildHookInterface[Any]):
         if version == "editable" or not script.is_file():
             return
         spec = importlib.util.spec_from_file_location("build_console", script)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         module.main()

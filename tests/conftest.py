@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.plugins.compiled_tests",
     "tests.plugins.event_loop",
     "tests.plugins.forked_children",
+    "tests.plugins.garbage",
     "tests.plugins.order",
     "tests.plugins.parsing",
     "tests.plugins.processes",

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from typing import Final
 
@@ -76,13 +77,25 @@ def _texts() -> Iterator[bytes]:
     """The entry points of every package on the path, unread: 2 ms for 150 packages."""
     for folder in dict.fromkeys(sys.path):
         try:
-            entries = list(os.scandir(folder or "."))
+            changed = os.stat(folder or ".").st_mtime_ns
         except OSError:
             continue
-        for entry in entries:
-            if entry.name.endswith((".dist-info", ".egg-info")):
-                try:
-                    with open(os.path.join(entry.path, "entry_points.txt"), "rb") as file:
-                        yield file.read()
-                except OSError:
-                    continue
+        yield _texts_in(os.path.abspath(folder), changed)
+
+
+@lru_cache(maxsize=64)
+def _texts_in(folder: str, _changed: int) -> bytes:
+    """Those of one folder, one after the other; read again only when a package was added or removed."""
+    texts = []
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return b""
+    for entry in entries:
+        if entry.name.endswith((".dist-info", ".egg-info")):
+            try:
+                with open(os.path.join(entry.path, "entry_points.txt"), "rb") as file:
+                    texts.append(file.read())
+            except OSError:
+                continue
+    return b"\n".join(texts)

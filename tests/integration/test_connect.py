@@ -5,16 +5,40 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
+import asyncpg
 import pytest
 
 from penstock.db.addresses import prepare, resolve
+from penstock.db.array_types import ARRAYS
 from penstock.db.connect import CONNECTION_LOST, assert_safe_role, connect, create_pool, translated
 from penstock.db.migrator import assert_migrated
 from penstock.errors import REFUSALS, InvalidArgument, Refused
 from penstock.settings import Settings
 from tests.plugins.database import Database
+
+VALUES = {
+    "bool": True,
+    "bytea": b"\x00\xff",
+    "name": "a name",
+    "int2": -3,
+    "int4": 7,
+    "varchar": "text, with a comma",
+    "int8": 2**40,
+    "float4": 0.5,
+    "float8": 0.1,
+    "timestamp": datetime(2026, 5, 4, 3, 2, 1),  # noqa: DTZ001 (the type has no time zone)
+    "date": date(2026, 5, 4),
+    "timestamptz": datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC),
+    "interval": timedelta(days=2, seconds=3),
+    "numeric": Decimal("1.25"),
+    "uuid": UUID(int=5),
+    "jsonb": '{"a": 1}',
+}
 
 RAISE = """
 do $$
@@ -96,3 +120,31 @@ def test_addresses_of_the_users_own_server_fall_back_to_the_first() -> None:
     addresses = resolve(Settings(database_url=url, listen_url=listen))
     assert (addresses.runtime, addresses.admin, addresses.listen) == (url, url, listen)
     assert addresses.embedded is None
+
+
+async def test_arrays_of_built_in_types_are_sent_and_read_without_asking_for_their_types(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        pytest.fail("the driver asked the server for a type")
+
+    monkeypatch.setattr(asyncpg.Connection, "_introspect_types", refuse)
+    async with database.connect("runtime") as connection:
+        for name in ARRAYS:
+            mine = VALUES[name]
+            theirs = await connection.fetchval(f"select $1::{name}[]", [mine, None])
+            assert theirs == [mine, None], name
+    pool = await create_pool(database.runtime_url, min_size=1, max_size=1)
+    async with pool, pool.acquire() as pooled:
+        assert await pooled.fetchval("select $1::bigint[]", [2**40]) == [2**40]
+
+
+async def test_the_oids_of_array_types_are_those_of_the_catalogue(database: Database) -> None:
+    async with database.connect() as connection:
+        rows = await connection.fetch(
+            "select typname::text, typarray::int8, oid::int8, typdelim::text from pg_catalog.pg_type"
+            " where typnamespace = 'pg_catalog'::regnamespace and typname::text = any($1::text[])",
+            list(ARRAYS),
+        )
+    assert {row[0]: (row[1], row[2]) for row in rows} == ARRAYS
+    assert {row[3] for row in rows} == {","}

@@ -23,6 +23,11 @@ from penstock.db.migrator import migrate
 TEMPLATE = "penstock_template"
 _numbers = itertools.count(1)
 
+KERNEL_COPIES = """
+select set_config(name, 'clone', false) from pg_settings where name = 'file_copy_method'
+"""
+"""The kernel copies the files of a new database, in half the time; PostgreSQL 18 and newer."""
+
 Role = Literal["admin", "runtime", "operator"]
 
 
@@ -125,6 +130,7 @@ class Maintenance:
             self._connection = await connect(
                 self.server.url(database="postgres"), application_name="fixture", timeout=60
             )
+            await self._connection.execute(KERNEL_COPIES)
         await self._connection.execute(statement)
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import asyncpg
 
+from penstock.db.array_types import register_arrays
 from penstock.db.types import Connection, Pool
 from penstock.errors import REFUSALS, UnsafeRole
 
@@ -46,7 +47,7 @@ async def connect(
         statement_cache_size=statement_cache_size,
         server_settings={**(server_settings or {}), "application_name": application_name},
     )
-    await _watch_peer(connection)
+    await _set_up(connection)
     return connection
 
 
@@ -73,7 +74,7 @@ async def create_pool(
         timeout=timeout,
         statement_cache_size=statement_cache_size,
         server_settings={**(server_settings or {}), "application_name": application_name},
-        init=_watch_peer,
+        init=_set_up,
         reset=None if tidy else _leave_as_is,
     )
 
@@ -166,7 +167,13 @@ async def _leave_as_is(_connection: Connection) -> None:
     """Skip the session reset, for a pool whose users leave no session state behind."""
 
 
-async def _watch_peer(connection: Connection) -> None:
+async def _set_up(connection: Connection) -> None:
+    """What each new connection gets; none of it asks the server."""
+    register_arrays(connection)
+    _watch_peer(connection)
+
+
+def _watch_peer(connection: Connection) -> None:
     """Enable TCP keepalive so that the kernel notices a vanished peer; Unix sockets do not need it."""
     transport = getattr(connection, "_transport", None)
     peer: socket.socket | None = transport.get_extra_info("socket") if transport is not None else None

@@ -8,6 +8,7 @@ import json
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from penstock.errors import InvalidArgument
@@ -63,8 +64,12 @@ def server_of(config: Mapping[str, Any]) -> MailServer:
 
 def trusted(server: MailServer) -> ssl.SSLContext:
     """What checks the server's certificate; it reads files, so call it in a thread."""
-    if server.ca is not None:
-        return ssl.create_default_context(cadata=server.ca)
+    return _system_trust() if server.ca is None else ssl.create_default_context(cadata=server.ca)
+
+
+@cache
+def _system_trust() -> ssl.SSLContext:
+    """Not the one of the HTTP clients: it offers a server their protocol."""
     import httpx2
 
     return httpx2.create_ssl_context(verify=True, trust_env=False)

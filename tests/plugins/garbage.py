@@ -1,4 +1,4 @@
-"""Takes what the collection of tests made out of the garbage collector's sight: it would look at it again and again."""
+"""Hides what the collection of tests made from the garbage collector, which would look at it again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tells the driver what the arrays of built-in types look like, which it would ask the server for.
 
-The driver asks once per connection and array type, with a recursive query over the catalogue that takes 4 ms of the
-server's time: a worker that starts would spend more on it than on its first claim.
+The driver asks once per connection and array type, with a recursive query over the catalogue that takes 4 ms
+of the server's time: more than a worker's first claim.
 """
 
 from __future__ import annotations

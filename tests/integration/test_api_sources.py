@@ -93,3 +93,24 @@ async def test_sources_of_other_tenants_are_not_touched(database: Database, tmp_
                 assert_problem(answer, 403, "scope")
             assert_problem(await without_scope.get("/v1/sources"), 403, "scope")
         assert [each["status"] for each in (await client.get("/v1/sources")).json()["items"]] == ["active"]
+
+
+async def test_every_kind_of_source_says_how_it_is_added_and_what_is_missing(
+    database: Database, tmp_path: Path
+) -> None:
+    given = {"hubspot_client_id": "id", "hubspot_client_secret": "secret"}
+    async with api_server(database, tmp_path, **given) as server, server.client() as caller:
+        kinds = {each["kind"]: each for each in (await caller.get("/v1/source-kinds")).json()["items"]}
+    ways = {kind: (each["way"], each["is_ready"]) for kind, each in kinds.items()}
+    assert ways == {
+        "folder": ("config", True),
+        "gmail": ("consent", False),
+        "google_drive": ("consent", False),
+        "hubspot": ("consent", True),
+        "imap": ("password", True),
+        "outlook": ("consent", False),
+        "quickbooks": ("consent", False),
+        "webhook": ("webhook", True),
+    }
+    assert "PENSTOCK_GMAIL_CLIENT_ID" in kinds["gmail"]["reason"]
+    assert "OAuth client" in kinds["gmail"]["remedy"]

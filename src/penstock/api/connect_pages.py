@@ -51,7 +51,7 @@ async def callback(request: Request) -> Response:
     except ConnectFailed as failed:
         why = _WHY.get(failed.reason, "")
         lines = [f"{failed.message[0].upper()}{failed.message[1:]}.", *([why] if why else [])]
-        return _page("Not connected", lines, code=failed.reason, status=400)
+        return _page("Not connected", lines, code=failed.reason, status=400, console=_has_console(request))
     except Exception as error:  # noqa: BLE001 - a person looks at this page; the log has the details
         log.error("callback_failed", error_class=type(error).__name__)
         return _page("Not connected", ["Something went wrong here. Start again in a moment."], status=500)
@@ -67,7 +67,7 @@ async def connected(request: Request, page: str) -> Response:
     shown = await services.connecting.show(page[:200])
     if shown is None:
         return _page("Not found", ["This page is a day old, or does not exist."], status=404, depth=1)
-    return _progress(shown, follows=getattr(request.app.state, "follows", True))
+    return _progress(shown, follows=_has_console(request))
 
 
 @router.get("/page.css")
@@ -112,7 +112,7 @@ def _progress(shown: Mapping[str, Any], *, follows: bool) -> Response:
         lines.append("You can close this page; penstock source show follows the sync.")
     bar = (min(seen, expected), expected) if state == "syncing" and expected else None
     reload = _FOLLOWED.get(state) if follows else None
-    return _page(f"{shown['title']} is connected", lines, bar=bar, reload=reload, depth=1)
+    return _page(f"{shown['title']} is connected", lines, bar=bar, reload=reload, depth=1, console=follows)
 
 
 def _page(
@@ -124,19 +124,26 @@ def _page(
     reload: int | None = None,
     status: int = 200,
     depth: int = 0,
+    console: bool = False,
 ) -> Response:
     said = "".join(f"<p>{escape(line)}</p>" for line in lines)
     shown_code = "" if code is None else f"<p>Code: <code>{escape(code)}</code></p>"
     shown_bar = "" if bar is None else f'<progress value="{bar[0]}" max="{bar[1]}"></progress>'
     again = "" if reload is None else f'<meta http-equiv="refresh" content="{reload}">'
+    back = f'<p><a href="{"../" * (depth + 1)}sources">Back to the sources</a></p>' if console else ""
     text = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">{again}
 <link rel="stylesheet" href="{"../" * depth}page.css"></head>
-<body><main><h1>{escape(title)}</h1>{said}{shown_bar}{shown_code}</main></body></html>
+<body><main><h1>{escape(title)}</h1>{said}{shown_bar}{shown_code}{back}</main></body></html>
 """
     return Response(text, status_code=status, media_type="text/html", headers=_HEADERS)
+
+
+def _has_console(request: Request) -> bool:
+    """Whether the whole API serves this page, and not a command that only waits for the redirect."""
+    return bool(getattr(request.app.state, "follows", True))
 
 
 def _count(request: Request) -> None:

@@ -19,6 +19,7 @@ export default defineConfig({
     sourcemap: false,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    manifest: true, // for the check of how much a page loads
   },
   worker: { format: "es" },
   server: { proxy: { "/v1": upstream, "/login": upstream, "/logout": upstream } },

@@ -14,6 +14,7 @@ import "./styles/shell.css";
 import "./styles/parts.css";
 import "./styles/lists.css";
 import "./styles/pages.css";
+import "./styles/contents.css";
 
 applyTheme();
 

@@ -89,6 +89,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was changed and by whom, newest first; `status` is null for a request that never ended */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/clients": {
         parameters: {
             query?: never;
@@ -554,6 +571,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show who is signed in, and what they may do */
+        get: operations["showSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List who is signed in, newest first */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End somebody's session at once */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/source-kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the kinds of sources: how each is added, and what the operator has to set first */
+        get: operations["listSourceKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sources": {
         parameters: {
             query?: never;
@@ -840,6 +925,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all tenants with their limits and what they use of them, oldest first */
+        get: operations["listTenants"];
+        put?: never;
+        /** Create a tenant with a project `default` */
+        post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change a tenant's name, limits, quotas or token budget */
+        patch: operations["changeTenant"];
+        trace?: never;
+    };
     "/v1/usage": {
         parameters: {
             query?: never;
@@ -960,9 +1080,58 @@ export interface components {
             /** Revoked At */
             revoked_at: string | null;
             /** Scopes */
-            scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "admin")[];
+            scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "operate" | "admin")[];
             /** Used At */
             used_at: string | null;
+        };
+        /** AuditList */
+        AuditList: {
+            /** Cursor */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["AuditRow"][];
+        };
+        /**
+         * AuditRow
+         * @description `status` is the response's; None if the request never ended.
+         */
+        AuditRow: {
+            /** Action */
+            action: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Audit Id
+             * Format: uuid
+             */
+            audit_id: string;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+            /** Request Id */
+            request_id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+            /** Status */
+            status: number | null;
+            /** Target */
+            target: string | null;
+            /** Tenant */
+            tenant: string | null;
+            /**
+             * Via
+             * @enum {string}
+             */
+            via: "key" | "session";
+            /** Who */
+            who: string;
         };
         /** ChunkRow */
         ChunkRow: {
@@ -1183,6 +1352,45 @@ export interface components {
             expires_at: string;
             /** Url */
             url: string;
+        };
+        /**
+         * ConsoleSession
+         * @description Somebody signed in; `tenant` is None for the installation.
+         */
+        ConsoleSession: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Is Installation */
+            is_installation: boolean;
+            /** Key Id */
+            key_id: string | null;
+            /** Name */
+            name: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            /**
+             * Session Id
+             * Format: uuid
+             */
+            session_id: string;
+            /** Tenant */
+            tenant: string | null;
         };
         /**
          * Contact
@@ -1769,7 +1977,7 @@ export interface components {
             /** Revoked At */
             revoked_at: string | null;
             /** Scopes */
-            scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "admin")[];
+            scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "operate" | "admin")[];
             /**
              * Secret
              * @description Shown only once. Null if a repeated Idempotency-Key returns the response again.
@@ -1795,7 +2003,7 @@ export interface components {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "admin")[];
+            scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "operate" | "admin")[];
         };
         /** Liveness */
         Liveness: {
@@ -1885,6 +2093,41 @@ export interface components {
              * @description The id of the other client, or of a record of it.
              */
             other_id: string;
+        };
+        /**
+         * OwnSession
+         * @description The caller: `tenant` is the one this request is about, null for the whole installation.
+         */
+        OwnSession: {
+            /**
+             * Expires At
+             * @description When the session ends if it is not used; null for a key.
+             */
+            expires_at: string | null;
+            /** Is Installation */
+            is_installation: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Prefix
+             * @description The path under which the console and the API are served, or empty.
+             */
+            prefix: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+            /** Scopes */
+            scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "operate" | "admin")[];
+            tenant: components["schemas"]["TenantName"] | null;
+            /**
+             * Tenants
+             * @description The active tenants to choose from, up to 1,000; only for the installation.
+             */
+            tenants: components["schemas"]["TenantName"][];
+            /** Version */
+            version: string;
         };
         /**
          * Page
@@ -2309,6 +2552,11 @@ export interface components {
             /** Unavailable */
             unavailable: components["schemas"]["UnavailableEmbedder"][];
         };
+        /** SessionList */
+        SessionList: {
+            /** Items */
+            items: components["schemas"]["ConsoleSession"][];
+        };
         /**
          * Snippet
          * @description An excerpt of the text, and the positions of the query's words in it (from, to).
@@ -2420,6 +2668,36 @@ export interface components {
              */
             updated_at: string;
         };
+        /**
+         * SourceKind
+         * @description `way`: by consent at the provider, with a password, by a signed webhook, or with a configuration.
+         *
+         *     `is_ready`: a source of this kind can be added now; otherwise `remedy` is what the operator does first.
+         */
+        SourceKind: {
+            /** Is Mailbox */
+            is_mailbox: boolean;
+            /** Is Ready */
+            is_ready: boolean;
+            /** Kind */
+            kind: string;
+            /** Reason */
+            reason: string | null;
+            /** Remedy */
+            remedy: string | null;
+            /** Title */
+            title: string;
+            /**
+             * Way
+             * @enum {string}
+             */
+            way: "consent" | "password" | "webhook" | "config";
+        };
+        /** SourceKinds */
+        SourceKinds: {
+            /** Items */
+            items: components["schemas"]["SourceKind"][];
+        };
         /** SourceList */
         SourceList: {
             /** Items */
@@ -2486,6 +2764,99 @@ export interface components {
              * @default false
              */
             full: boolean;
+        };
+        /** Tenant */
+        Tenant: {
+            /** Contact Email */
+            contact_email?: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            holdings?: components["schemas"]["Quotas"] | null;
+            /** Max Documents */
+            max_documents?: number | null;
+            /** Max Keys */
+            max_keys?: number | null;
+            /** Max Stored Bytes */
+            max_stored_bytes?: number | null;
+            /** Max Upload Bytes */
+            max_upload_bytes: number | null;
+            /** Monthly Token Budget */
+            monthly_token_budget: number | null;
+            /** Name */
+            name: string;
+            /** Requests Per Minute */
+            requests_per_minute: number | null;
+            /** Slug */
+            slug: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "active" | "deleted";
+            /**
+             * Tenant Id
+             * Format: uuid
+             */
+            tenant_id: string;
+            /** Webhook Url */
+            webhook_url: string | null;
+        };
+        /**
+         * TenantChanges
+         * @description What is named is changed; null goes back to the installation's default.
+         */
+        TenantChanges: {
+            /** Max Documents */
+            max_documents?: number | null;
+            /** Max Keys */
+            max_keys?: number | null;
+            /** Max Stored Bytes */
+            max_stored_bytes?: number | null;
+            /** Max Upload Bytes */
+            max_upload_bytes?: number | null;
+            /** Monthly Token Budget */
+            monthly_token_budget?: number | null;
+            /** Name */
+            name?: string | null;
+            /** Requests Per Minute */
+            requests_per_minute?: number | null;
+        };
+        /** TenantList */
+        TenantList: {
+            /** Items */
+            items: components["schemas"]["Tenant"][];
+        };
+        /** TenantName */
+        TenantName: {
+            /** Name */
+            name: string;
+            /** Slug */
+            slug: string;
+        };
+        /**
+         * TenantWanted
+         * @description Limits that are null are the installation's defaults; quota 0 means no quota.
+         */
+        TenantWanted: {
+            /** Max Documents */
+            max_documents?: number | null;
+            /** Max Keys */
+            max_keys?: number | null;
+            /** Max Stored Bytes */
+            max_stored_bytes?: number | null;
+            /** Max Upload Bytes */
+            max_upload_bytes?: number | null;
+            /** Monthly Token Budget */
+            monthly_token_budget?: number | null;
+            /** Name */
+            name?: string | null;
+            /** Requests Per Minute */
+            requests_per_minute?: number | null;
+            /** Slug */
+            slug: string;
         };
         /**
          * UnavailableEmbedder
@@ -2747,6 +3118,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Part of an action, such as DELETE or /v1/keys. */
+                action?: string | null;
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum items per page. */
+                limit?: number;
+                /** @description Only this tenant's; for the installation. */
+                tenant?: string | null;
+                /** @description Part of a name. */
+                who?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
                 };
             };
             /** @description An error (RFC 9457). */
@@ -3990,6 +4401,126 @@ export interface operations {
             };
         };
     };
+    showSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnSession"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description Only this tenant's; for the installation. */
+                tenant?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSourceKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceKinds"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listSources: {
         parameters: {
             query?: never;
@@ -4613,6 +5144,106 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletionAccepted"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantChanges"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
                 };
             };
             /** @description An error (RFC 9457). */

@@ -1,11 +1,12 @@
-/** Who may do what. */
+/** Access begins with the keys, or with the tenants for somebody who looks at the whole installation. */
 
-import { Page } from "../../ui/page";
+import { useSession } from "../../app/session";
+import { Loading } from "../../ui/notices";
+import Keys from "./keys";
+import Tenants from "./tenants";
 
-export default function AccessPage() {
-  return (
-    <Page title="Access">
-      <p className="quiet">This page is being built.</p>
-    </Page>
-  );
+export default function Access() {
+  const session = useSession();
+  if (!session) return <Loading />;
+  return session.is_installation && !session.tenant ? <Tenants /> : <Keys />;
 }

@@ -1,11 +1,53 @@
-/** Upload by drag and drop. */
+/** Upload: choose a project, drop files, and watch each of them become searchable. */
 
+import { useApi } from "../../api/queries";
+import type { Reply } from "../../api/client";
+import { usePageQuery } from "../../app/address";
+import { useMay } from "../../app/session";
+import { EmptyState } from "../../ui/notices";
+import { Icon } from "../../ui/icons";
 import { Page } from "../../ui/page";
+import { DropArea, UploadButton, UploadPanel } from "./uploads";
 
-export default function UploadPage() {
+export default function Upload() {
+  const [query, change] = usePageQuery();
+  const project = query["project"] ?? "default";
+  const projects = useApi<Reply<"/v1/projects">>("/v1/projects", { live: ["projects"] }).data?.items ?? [];
+  const may = useMay("documents:write");
+  if (!may)
+    return (
+      <Page title="Upload" back={{ to: "/documents", text: "Documents" }}>
+        <EmptyState title="You may look, but not upload">
+          <p>Uploading needs the role operator. Ask an administrator of this installation for it.</p>
+        </EmptyState>
+      </Page>
+    );
   return (
-    <Page title="Upload">
-      <p className="quiet">This page is being built.</p>
-    </Page>
+    <DropArea enabled project={project}>
+      <Page title="Upload" back={{ to: "/documents", text: "Documents" }} lead="The same content again is the same document, and nothing is embedded twice.">
+        <div className="upload-area">
+          <Icon name="upload" />
+          <p>
+            <strong>Drop files anywhere on this page</strong>
+          </p>
+          <p className="quiet">PDF, Word, PowerPoint, Excel, mail, web pages, text, images, and ZIP files of them</p>
+          <div className="actions">
+            <label className="field inline">
+              Project
+              <select value={project} onChange={(event) => change({ project: event.target.value === "default" ? undefined : event.target.value }, { replace: true })}>
+                {projects.some((each) => each.slug === project) ? null : <option value={project}>{project}</option>}
+                {projects.map((each) => (
+                  <option key={each.slug} value={each.slug}>
+                    {each.name || each.slug}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <UploadButton project={project} />
+          </div>
+        </div>
+        <UploadPanel />
+      </Page>
+    </DropArea>
   );
 }

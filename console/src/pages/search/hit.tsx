@@ -1,0 +1,140 @@
+/** One hit: the passage with its words marked, the parts of its score, and the passage in its context. */
+
+import { useState, type ReactNode } from "react";
+import { useApi } from "../../api/queries";
+import type { Schemas } from "../../api/client";
+import { A } from "../../app/address";
+import { ErrorBox, Loading } from "../../ui/notices";
+import { Icon } from "../../ui/icons";
+import { Name } from "../../ui/values";
+import { pagesOf } from "../documents/names";
+
+type FoundHit = Schemas["FoundHit"];
+
+export function Hit({ hit, place, best, move }: { hit: FoundHit; place: number; best: number; move: number | "new" | null }) {
+  const [open, setOpen] = useState(false);
+  const name = hit.path || hit.filename || hit.title || "untitled";
+  const to =
+    hit.kind === "client"
+      ? `/clients/${hit.client_id}`
+      : `/documents/${hit.document_id}?chunk=${hit.ordinal}${hit.page_from ? `&page=${hit.page_from}` : ""}`;
+  return (
+    <li className="hit">
+      <div className="hit-head">
+        <span className="hit-place">{place + 1}</span>
+        <A to={to}>
+          <Name>{name}</Name>
+        </A>
+        <span className="quiet">{hit.kind === "client" ? "client" : pagesOf(hit.page_from, hit.page_to)}</span>
+        <Moved move={move} />
+        <span className="spacer" />
+        <Relevance value={hit.relevance} />
+      </div>
+      {hit.heading_path.length ? <bdi className="quiet small heading-path">{hit.heading_path.join(" › ")}</bdi> : null}
+      <p className="snippet" dir="auto">
+        {marked(hit.snippet)}
+      </p>
+      <Parts hit={hit} best={best} />
+      {hit.kind === "chunk" && hit.document_id ? (
+        <>
+          <button type="button" className="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? "Hide the context" : "Show in context"}
+          </button>
+          {open ? <Context documentId={hit.document_id} ordinal={hit.ordinal ?? 0} /> : null}
+        </>
+      ) : null}
+    </li>
+  );
+}
+
+function Moved({ move }: { move: number | "new" | null }) {
+  if (move === null || move === 0) return null;
+  if (move === "new") return <span className="badge tone-hold">only here</span>;
+  return (
+    <span className={`badge ${move > 0 ? "tone-good" : "tone-warn"}`}>
+      {move > 0 ? "▲" : "▼"} {Math.abs(move)}
+      <span className="visually-hidden">{move > 0 ? " places higher here" : " places lower here"}</span>
+    </span>
+  );
+}
+
+function Relevance({ value }: { value: number }) {
+  const percent = Math.round(value * 100);
+  return (
+    <span className={`relevance ${value >= 0.5 ? "tone-text-good" : "quiet"}`} title="The calibrated probability that this passage answers the question">
+      {percent} % relevant
+    </span>
+  );
+}
+
+/** How the score came about: by meaning, by words, and both together. */
+function Parts({ hit, best }: { hit: FoundHit; best: number }) {
+  return (
+    <dl className="parts">
+      <Part name="meaning" rank={hit.vector_rank} score={hit.vector_score} share={hit.vector_score ?? 0} about="Similarity of the embeddings, and the place by it" />
+      <Part
+        name="words"
+        rank={hit.text_rank}
+        score={hit.text_score}
+        share={hit.coverage ?? 0}
+        about={`BM25, and the place by it${hit.coverage === null || hit.coverage === undefined ? "" : `; it has ${Math.round(hit.coverage * 100)} % of the question's words, rare ones counting more`}`}
+      />
+      <Part name="together" rank={null} score={hit.score} share={best > 0 ? hit.score / best : 0} about="Both places, fused by reciprocal rank" />
+    </dl>
+  );
+}
+
+function Part({ name, rank, score, share, about }: { name: string; rank: number | null; score: number | null; share: number; about: string }) {
+  return (
+    <div title={about}>
+      <dt>{name}</dt>
+      <dd>
+        {score === null ? (
+          <span className="zero">not found</span>
+        ) : (
+          <>
+            <span className="part-bar" aria-hidden="true">
+              <span style={{ width: `${Math.max(2, Math.min(100, share * 100))}%` }} />
+            </span>
+            <span>{score.toFixed(score < 0.1 ? 4 : 2)}</span>
+            {rank === null ? null : <span className="quiet">#{rank}</span>}
+          </>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function marked(snippet: Schemas["Snippet"]): ReactNode[] {
+  const parts: ReactNode[] = [];
+  let done = 0;
+  // Positions are by code point, as Python counts.
+  const letters = Array.from(snippet.text);
+  const cut = (from: number, to: number) => letters.slice(from, to).join("");
+  for (const [from, to] of (snippet.marks ?? []) as [number, number][]) {
+    parts.push(cut(done, from), <mark key={from}>{cut(from, to)}</mark>);
+    done = to;
+  }
+  parts.push(cut(done, letters.length));
+  return parts;
+}
+
+/** The chunk between its neighbours. */
+function Context({ documentId, ordinal }: { documentId: string; ordinal: number }) {
+  const before = Math.max(0, ordinal - 1);
+  const found = useApi<Schemas["Page_ChunkRow_"]>(`/v1/documents/${documentId}/chunks`, {
+    query: { limit: 3, ...(before > 0 ? { cursor: String(before - 1) } : {}) },
+  });
+  if (!found.data) return found.error ? <ErrorBox error={found.error} /> : <Loading />;
+  return (
+    <div className="context">
+      {found.data.items.map((chunk) => (
+        <p key={chunk.chunk_id} dir="auto" className={chunk.ordinal === ordinal ? "context-here" : "quiet"}>
+          {chunk.ordinal === ordinal ? <Icon name="chevron" /> : null}
+          {chunk.text}
+        </p>
+      ))}
+      <A to={`/documents/${documentId}?chunk=${ordinal}`}>Open beside the original</A>
+    </div>
+  );
+}

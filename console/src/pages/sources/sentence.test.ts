@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { needsReconnect, sentence } from "./sentence";
+
+const now = new Date("2026-03-01T12:00:00Z");
+const source = (state: string, health: object = {}, more: object = {}) =>
+  ({
+    kind: "hubspot",
+    status: "active",
+    synced_at: "2026-03-01T11:00:00Z",
+    next_sync_at: "2026-03-02T02:00:00Z",
+    sync_every_seconds: 86_400,
+    health: { state, ...health },
+    ...more,
+  }) as Parameters<typeof sentence>[0];
+
+test("a healthy source says when it read everything and when it runs next", () => {
+  expect(sentence(source("healthy"), now)).toBe("It read everything 1 h ago. Next run in 14 h.");
+});
+
+test("a running one says how far it is", () => {
+  const running = source("syncing", { seen: 1200, expected: 4000, since: "2026-03-01T11:58:00Z" });
+  expect(sentence(running, now)).toBe("It is being read, for 2 min: 1,200 of about 4,000 items so far.");
+});
+
+test("retrying is not an error: it says what happened, when it goes on, and how old the data are", () => {
+  const retrying = source("retrying", { reason: "the provider is unavailable (503)", next_try_at: "2026-03-01T12:05:00Z" });
+  expect(sentence(retrying, now)).toBe(
+    "The provider is unavailable (503). It tries again by itself in 5 min. It last read everything 1 h ago.",
+  );
+});
+
+test("a source that needs someone says what to do", () => {
+  const stuck = source("needs_you", { reason: "access was revoked", action: "Connect it again", connection: "token_refresh_failed" }, { synced_at: null });
+  expect(sentence(stuck, now)).toBe("Access was revoked. Connect it again. It has not been read completely yet.");
+  expect(needsReconnect(stuck)).toBe(true);
+  expect(needsReconnect(source("healthy"))).toBe(false);
+});
+
+test("a webhook and a paused source do not pretend to be synced", () => {
+  expect(sentence(source("receiving"), now)).toContain("nothing to read");
+  expect(sentence(source("paused"), now)).toContain("is paused");
+  expect(sentence(source("something_new"), now)).toBe("Something new.");
+});

@@ -1,0 +1,49 @@
+/** How a source is, in one honest sentence. */
+
+import type { Schemas } from "../../api/client";
+import { count } from "../../lib/numbers";
+import { duration, relative } from "../../lib/time";
+
+type Source = Pick<Schemas["Source"], "health" | "status" | "synced_at" | "next_sync_at" | "sync_every_seconds" | "kind">;
+
+const when = (at: string, now: Date) => relative(new Date(at), now);
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const ended = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+export function sentence(source: Source, now: Date): string {
+  const health = source.health;
+  const last = source.synced_at ? ` It last read everything ${when(source.synced_at, now)}.` : " It has not been read completely yet.";
+  const next = source.next_sync_at ? ` Next run ${when(source.next_sync_at, now)}.` : "";
+  switch (health.state) {
+    case "healthy":
+      return source.synced_at ? `It read everything ${when(source.synced_at, now)}.${next}` : `It is up to date.${next}`;
+    case "syncing": {
+      const seen = health.seen ?? 0;
+      const of = health.expected ? ` of about ${count(health.expected)}` : "";
+      const since = health.since ? `, for ${duration((now.getTime() - new Date(health.since).getTime()) / 1000)}` : "";
+      return `It is being read${since}: ${count(seen)}${of} items so far.`;
+    }
+    case "never_synced":
+      return "It is connected and has not been read yet. The first sync begins as soon as a worker is free.";
+    case "retrying": {
+      const again = health.next_try_at ? ` It tries again by itself ${when(health.next_try_at, now)}.` : " It tries again by itself.";
+      return `${ended(capital(health.reason ?? "The last sync did not finish"))}${again}${last}`;
+    }
+    case "degraded":
+      return `${ended(capital(health.reason ?? "The provider sends no notifications"))}${last}`;
+    case "needs_you":
+      return `${ended(capital(health.reason ?? "It has stopped"))} ${ended(health.action ?? "Reconnect it")}${last}`;
+    case "paused":
+      return `It is paused: nothing is read until it is resumed.${last}`;
+    case "receiving":
+      return "It takes what others send, and has nothing to read.";
+    default:
+      return ended(capital(health.reason ?? health.state.replaceAll("_", " ")));
+  }
+}
+
+/** Whether connecting it again at the provider is what helps. */
+export function needsReconnect(source: Source): boolean {
+  const connection = source.health.connection;
+  return source.health.state === "needs_you" && (connection === "token_refresh_failed" || source.status === "error");
+}

@@ -1,11 +1,13 @@
--- Processes of every tenant, newest first, for operators. A process that has not ended is open; of the others, one with an
+-- Processes, newest first: of every tenant for operators, of its own for a tenant. `_after` holds, for each process, the root
+-- id after which the next page begins (those of the last rows of each so far). A process that has not ended is open; of the others, one with an
 -- attempt that succeeded has succeeded, and the rest failed. The newest of each process are picked by its own index before
--- anything is counted. Raises PS005, PS013, PS014.
+-- anything is counted. Raises PS005, PS012, PS013, PS014.
 create or replace function all_tenants.list_roots(
   _process text default null,
   _tenant text default null,
   _state text default null,
-  _limit integer default 50
+  _limit integer default 50,
+  _after jsonb default null
 )
 returns table (
   id text,
@@ -29,7 +31,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_only text := case when _process is not null then (internal.find_process(_process)).process end;
-  v_tenant_id uuid := case when _tenant is not null then (all_tenants.find_tenant(_tenant) ->> 'tenant_id')::uuid end;
+  v_own uuid := internal.scope();
+  v_tenant_id uuid := coalesce(
+    v_own, case when _tenant is not null then (all_tenants.find_tenant(_tenant) ->> 'tenant_id')::uuid end);
   v_succeeded constant text :=
     'exists (select from %1$I.%3$I a join %1$I.%4$I s using (%6$I) where a.%7$I = t.%7$I)';
   v_is text;
@@ -50,7 +54,8 @@ begin
         select t.%7$I as root_id, t.tenant_id, t.created_at, o.root_id is not null as is_open, o.next_check_at, o.swept
         from %1$I.%2$I t
         left join internal.open_root o on o.process = %8$L and o.root_id = t.%7$I
-        where ($1 is null or t.tenant_id = $1) and ' || v_is || '
+        where ($1 is null or t.tenant_id = $1) and t.%7$I < coalesce(($3 ->> %8$L)::bigint, 9223372036854775807)
+          and ' || v_is || '
         order by t.%7$I desc limit $2
       ) picked
       cross join lateral (
@@ -80,6 +85,6 @@ begin
      left join accounts.tenant n on n.tenant_id = r.tenant_id
      order by r.created_at desc, r.root_id desc, r.process
      limit $2', v_query)
-  using v_tenant_id, _limit;
+  using v_tenant_id, _limit, _after;
 end;
 $$;

@@ -1,4 +1,4 @@
--- Starts a failed process of any tenant again, for operators; earlier failures no longer count. The deletion of an account
+-- Starts a failed process again, of any tenant for operators, of its own for a tenant; earlier failures no longer count. The deletion of an account
 -- starts again with those of its parts that are stuck. Leaves an audit row.
 -- Locks: the task's row. Raises PS011 for one that is open or has succeeded, PS013, PS014, PS017.
 create or replace function all_tenants.restart_root(_process text, _root_id bigint)

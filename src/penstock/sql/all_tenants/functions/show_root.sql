@@ -1,4 +1,4 @@
--- One process of any tenant with all its parts, for operators: what it is about (ids only, never the text of a message), each
+-- One process with all its parts, of any tenant for operators, of its own for a tenant: what it is about (ids only, never the text of a message), each
 -- attempt with its outcome and the state of its task, and the supervisor's next check. Raises PS013, PS014.
 create or replace function all_tenants.show_root(_process text, _root_id bigint)
 returns jsonb
@@ -19,7 +19,7 @@ declare
 begin
   execute format('select to_jsonb(t) from %I.%I t where t.%I = $1', v_schema, v_name || '_task', v_name || '_task_id')
   into v_task using _root_id;
-  if v_task is null then
+  if v_task is null or not internal.may_see((v_task ->> 'tenant_id')::uuid) then
     raise exception using errcode = 'PS013', detail = 'id',
       message = format('there is no process %s/%s', v_process.process, _root_id),
       hint = format('List them: penstock process list --process %s', v_process.process);

@@ -23,12 +23,25 @@ grant execute on function
   all_tenants.wake_by_subscription
 to penstock_api, service_role;
 
+-- A tenant that looks by these sees its own, an operator all.
+grant execute on function
+  all_tenants.document_figures,
+  all_tenants.failed_groups,
+  all_tenants.failed_members,
+  all_tenants.list_roots,
+  all_tenants.show_root,
+  all_tenants.stage_figures
+to penstock_api, service_role, penstock_reader;
+
+grant execute on function
+  all_tenants.restart_root
+to penstock_api, service_role;
+
 grant execute on function
   all_tenants.ailing_roots,
-  all_tenants.list_roots,
   all_tenants.parameter_health,
   all_tenants.push_health,
-  all_tenants.show_root,
+  all_tenants.slugs_of,
   all_tenants.vault_keys
 to service_role, penstock_reader;
 
@@ -51,7 +64,6 @@ grant execute on function
   all_tenants.list_audit,
   all_tenants.list_sessions,
   all_tenants.list_tenants,
-  all_tenants.restart_root,
   all_tenants.rewrap_secrets,
   all_tenants.secrets_to_rewrap,
   all_tenants.start_rotation,
@@ -81,6 +93,7 @@ grant execute on function
   all_tenants.sweep_orphans,
   all_tenants.sweep_processes,
   all_tenants.take_mail_watches,
+  all_tenants.take_stage_samples,
   all_tenants.tend_vector_indexes,
   all_tenants.wake_mail_watch
 to worker_service_user;

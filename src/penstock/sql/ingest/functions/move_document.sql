@@ -36,6 +36,8 @@ begin
     updated_at = internal.clock(),
     reason_code = case when _to in ('indexed', 'deleted') then null else coalesce(_reason_code, d.reason_code) end,
     error_message = case when _to in ('indexed', 'deleted') then null else coalesce(_message, d.error_message) end,
+    fingerprint = case when _to = 'failed' then internal.fingerprint('document', coalesce(_reason_code, d.reason_code),
+      coalesce(_message, d.error_message)) end,
     live_generation = case when _to = 'deleted' then 0 else d.live_generation end,
     deleted_at = case when _to = 'deleted' then internal.clock() end
   where d.document_id = _document_id;

@@ -43,6 +43,7 @@ begin
   where own.task_id = c.task_id and own.queue_id is distinct from v_spared;
   delete from queues.dead_letter d where d.tenant_id = _tenant_id;
   get diagnostics v_dead = row_count;
+  delete from queues.sample s where s.tenant_id = _tenant_id;
   delete from queues.error e where e.tenant_id = _tenant_id;
   get diagnostics v_errors = row_count;
   delete from queues.attempt a where a.tenant_id = _tenant_id and a.task_id <> all (v_spared_tasks);

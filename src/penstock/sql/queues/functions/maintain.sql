@@ -32,7 +32,7 @@ begin
     select from queues.worker w
     where w.worker_id = i.worker_id and w.lost_at is null and w.stopped_at is null);
   delete from queues.worker w
-  where w.worker_id > 0 and coalesce(w.stopped_at, w.lost_at) < v_now - interval '1 day'
+  where w.worker_id > 0 and coalesce(w.stopped_at, w.lost_at) < v_now - greatest(_completed_retention, interval '1 day')
     and not exists (select from queues.lease l where l.worker_id = w.worker_id);
   get diagnostics v_workers = row_count;
 

@@ -1,4 +1,5 @@
 -- Declares a task type; declaring it again with other options changes them for tasks enqueued or failing later.
+-- `_payload_schema` is the JSON schema of its payload, for forms; a worker that sends none leaves the known one.
 -- Written only when something differs, so that a hundred workers starting at once write one row once.
 create or replace function queues.put_task_type(
   _task_type text,
@@ -9,7 +10,8 @@ create or replace function queues.put_task_type(
   _retry jsonb default null,
   _on_duplicate text default 'skip',
   _time_limit interval default null,
-  _required_keys text[] default '{}'
+  _required_keys text[] default '{}',
+  _payload_schema jsonb default null
 )
 returns void
 language plpgsql
@@ -59,10 +61,10 @@ begin
 
   insert into queues.task_type as t (
     task_type, queue_id, priority, max_attempts, max_losses, retry, on_duplicate, time_limit, required_keys,
-    declared_at)
+    declared_at, payload_schema)
   values (
     _task_type, queues.put_queue(_queue), _priority, _max_attempts, _max_losses, v_retry,
-    _on_duplicate::queues.on_duplicate, _time_limit, _required_keys, internal.clock())
+    _on_duplicate::queues.on_duplicate, _time_limit, _required_keys, internal.clock(), _payload_schema)
   on conflict (task_type) do update set
     queue_id = excluded.queue_id,
     priority = excluded.priority,
@@ -72,10 +74,13 @@ begin
     on_duplicate = excluded.on_duplicate,
     time_limit = excluded.time_limit,
     required_keys = excluded.required_keys,
-    declared_at = excluded.declared_at
-  where (t.queue_id, t.priority, t.max_attempts, t.max_losses, t.retry, t.on_duplicate, t.time_limit, t.required_keys)
+    declared_at = excluded.declared_at,
+    payload_schema = coalesce(excluded.payload_schema, t.payload_schema)
+  where (t.queue_id, t.priority, t.max_attempts, t.max_losses, t.retry, t.on_duplicate, t.time_limit, t.required_keys,
+      t.payload_schema)
     is distinct from
     (excluded.queue_id, excluded.priority, excluded.max_attempts, excluded.max_losses, excluded.retry,
-      excluded.on_duplicate, excluded.time_limit, excluded.required_keys);
+      excluded.on_duplicate, excluded.time_limit, excluded.required_keys,
+      coalesce(excluded.payload_schema, t.payload_schema));
 end;
 $$;

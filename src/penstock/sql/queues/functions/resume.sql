@@ -8,7 +8,7 @@ as $$
 declare
   v_queue queues.queue := queues.get_queue(_queue);
 begin
-  update queues.queue q set paused_at = null where q.queue_name = _queue;
+  update queues.queue q set paused_at = null, paused_by = null where q.queue_name = _queue;
   perform queues.note_audit('resume', _queue);
   perform pg_notify('penstock_ready', v_queue.queue_id || ':due');
 end;

@@ -1,4 +1,5 @@
--- Makes a waiting task (delayed, snoozed or between attempts) due at once. False when the task is not waiting.
+-- Makes a waiting task (delayed, snoozed or between attempts) due at once. False when the task is not waiting, or not the
+-- caller's to see.
 create or replace function queues.run_now(_task_id bigint)
 returns boolean
 language plpgsql
@@ -8,7 +9,7 @@ as $$
 declare
   v_row queues.waiting;
 begin
-  delete from queues.waiting w where w.task_id = _task_id returning w.* into v_row;
+  delete from queues.waiting w where w.task_id = _task_id and internal.may_see(w.tenant_id) returning w.* into v_row;
   if not found then
     return false;
   end if;

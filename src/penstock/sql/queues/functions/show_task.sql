@@ -42,12 +42,14 @@ begin
       from queues.lease l join queues.worker w using (worker_id) where l.task_id = _task_id limit 1),
     'attempts', (
       select coalesce(jsonb_agg(jsonb_build_object('attempt_id', a.attempt_id, 'attempt', a.attempt_number,
-        'outcome', a.outcome, 'worker_id', a.worker_id, 'claimed_at', a.claimed_at, 'closed_at', a.closed_at)
+        'outcome', a.outcome, 'worker_id', a.worker_id, 'claimed_at', a.claimed_at, 'closed_at', a.closed_at,
+        'worker', w.worker_name, 'versions', coalesce(w.versions, '{}'))
         order by a.closed_at, a.attempt_id), '[]')
-      from queues.attempt a where a.task_id = _task_id),
+      from queues.attempt a left join queues.worker w using (worker_id) where a.task_id = _task_id),
     'errors', (
       select coalesce(jsonb_agg(jsonb_build_object('attempt', e.attempt_number, 'error_code', e.error_code,
-        'error_message', e.error_message, 'occurred_at', e.occurred_at) order by e.error_id), '[]')
+        'error_message', e.error_message, 'occurred_at', e.occurred_at, 'attempt_id', e.attempt_id, 'details', e.details)
+        order by e.error_id), '[]')
       from queues.error e where e.task_id = _task_id));
 end;
 $$;

@@ -20,20 +20,33 @@ to penstock_api, worker_service_user, service_role, penstock_owner, penstock_all
 grant execute on function
   queues.audit_invariants,
   queues.count_dead,
+  queues.count_tasks,
   queues.dead_by_fingerprint,
+  queues.dead_groups,
   queues.dead_letters,
+  queues.dead_members,
   queues.dead_tuples,
   queues.depths,
+  queues.figures,
+  queues.history,
   queues.horizon_pins,
   queues.limits,
   queues.list_tasks,
+  queues.page_tasks,
   queues.partitions,
   queues.schedules,
   queues.show_dead,
   queues.show_task,
   queues.stats,
+  queues.task_types,
   queues.workers
 to penstock_api, worker_service_user, service_role, penstock_reader;
+
+grant execute on function
+  queues.repeat_task,
+  queues.reveal_task,
+  queues.run_now
+to penstock_api, service_role;
 
 grant execute on function
   queues.enqueue_many
@@ -52,7 +65,8 @@ grant execute on function
   queues.put_queue,
   queues.put_schedule,
   queues.put_task_type,
-  queues.rescue
+  queues.rescue,
+  queues.take_samples
 to worker_service_user, service_role;
 
 grant execute on function
@@ -65,7 +79,6 @@ grant execute on function
   queues.put_limits,
   queues.replay,
   queues.resume,
-  queues.run_now,
   queues.run_schedule,
   queues.set_schedule
 to service_role;

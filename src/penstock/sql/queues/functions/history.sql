@@ -1,0 +1,52 @@
+-- A queue's samples of the last hours in at most 168 steps: depths as they were last in each step, what ended in it, and how
+-- long nineteen of twenty tasks waited and ran. A tenant sees its own tasks only. Raises PS002, PS012.
+create or replace function queues.history(_queue text, _hours integer default 1, _tenant_id uuid default null)
+returns table (
+  at timestamptz, ready bigint, running bigint, waiting bigint, dead bigint, done bigint, failed bigint,
+  p95_wait_seconds double precision, p95_run_seconds double precision
+)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_queue_id smallint := (queues.get_queue(_queue)).queue_id;
+  v_tenant_id uuid := coalesce(internal.scope(), _tenant_id);
+  v_step interval := case when _hours <= 1 then interval '1 minute' when _hours <= 24 then interval '10 minutes'
+    else interval '1 hour' end;
+  v_last timestamptz := date_bin(v_step, internal.clock(), timestamptz 'epoch');
+begin
+  return query
+  with seen as materialized (
+    select date_bin(v_step, s.minute, timestamptz 'epoch') as step, s.*
+    from queues.sample s
+    where ((v_tenant_id is null and s.tenant_id is null) or s.tenant_id = v_tenant_id)
+      and s.queue_id = v_queue_id and s.minute >= v_last - make_interval(hours => _hours)
+  ), waited as (
+    select b.step, internal.quantile(array_agg(b.counted order by b.n)) as p95
+    from (
+      select s.step, h.n, sum(h.counted)::bigint as counted
+      from seen s cross join unnest(s.waited) with ordinality as h (counted, n) group by 1, 2
+    ) b group by 1
+  ), ran as (
+    select b.step, internal.quantile(array_agg(b.counted order by b.n)) as p95
+    from (
+      select s.step, h.n, sum(h.counted)::bigint as counted
+      from seen s cross join unnest(s.ran) with ordinality as h (counted, n) group by 1, 2
+    ) b group by 1
+  )
+  select s.step,
+    (array_agg(s.ready order by s.minute desc) filter (where s.ready is not null))[1],
+    (array_agg(s.running order by s.minute desc) filter (where s.ready is not null))[1],
+    (array_agg(s.waiting order by s.minute desc) filter (where s.ready is not null))[1],
+    (array_agg(s.dead order by s.minute desc) filter (where s.ready is not null))[1],
+    sum(s.done)::bigint, sum(s.failed)::bigint, max(w.p95), max(r.p95)
+  from seen s
+  left join waited w using (step)
+  left join ran r using (step)
+  group by s.step
+  order by s.step;
+end;
+$$;

@@ -41,3 +41,21 @@ _REMEDIES = {
 def rejected(reason: Reason, why: str, remedy: str = "") -> DocumentRejected:
     """The error for one of the reasons, with its usual remedy unless a better one is known."""
     return DocumentRejected(reason.value, why, remedy or _REMEDIES[reason])
+
+
+_OTHER_REMEDIES = {
+    "over_budget": "Raise the tenant's monthly_token_budget, or wait for the next month",
+    "over_quota": "Raise the tenant's quota, or delete documents",
+    "worker_lost": "Look at the workers' logs and memory, then retry the documents",
+    "quarantined": "Three workers were lost with it: look at their logs and memory, then retry the documents",
+    "cancelled": "Retry the documents if they are still wanted",
+    "EmbedderRefused": "Check the embedder's key and settings, then retry the documents",
+    "EmbedderFailed": "Check the embedder, then retry the documents",
+}
+
+
+def remedy_for(code: str) -> str:
+    """What to do about documents that failed with this code."""
+    if code in {reason.value for reason in Reason}:
+        return _REMEDIES[Reason(code)]
+    return _OTHER_REMEDIES.get(code, "Fix the cause, then retry the documents")

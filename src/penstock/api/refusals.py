@@ -30,12 +30,15 @@ from penstock.errors import (
     PayloadTooLarge,
     PenstockError,
     QuotaExceeded,
+    ScheduleNotFound,
     SchemaOutdated,
     SchemaReplaced,
     SpoolFull,
     TaskNotFound,
     TenantClosed,
     TooLarge,
+    UnknownQueue,
+    UnknownTaskType,
 )
 from penstock.errors.invalid_field import reworded
 from penstock.net.errors import AddressRefused, SignatureInvalid
@@ -45,6 +48,9 @@ _KINDS: Final[Mapping[type[PenstockError], str]] = {
     KeyRefused: "unauthorized",
     NotFound: "not-found",
     TaskNotFound: "not-found",
+    UnknownQueue: "not-found",
+    UnknownTaskType: "invalid",
+    ScheduleNotFound: "not-found",
     Conflict: "conflict",
     InvalidMove: "invalid-move",
     TenantClosed: "tenant-closed",
@@ -122,6 +128,13 @@ def _of_the_database(error: BaseException) -> HttpRefused | None:
         # The API checks what it can; anything else that Postgres cannot store is still the caller's mistake.
         return HttpRefused(
             "invalid", "A value cannot be stored", "Send plain Unicode text and finite numbers"
+        )
+    if state == "57014":
+        return HttpRefused(
+            "unavailable",
+            "The database took too long to answer",
+            "Try again in a moment, or ask for less",
+            headers={"Retry-After": "5"},
         )
     if isinstance(error, CONNECTION_LOST) and (
         not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError)

@@ -1,4 +1,4 @@
-"""Failures in groups: dead letters and failed documents whose errors differ only in ids, numbers and names."""
+"""Failures in groups: dead letters and documents whose errors differ only in ids, numbers and names."""
 
 from __future__ import annotations
 

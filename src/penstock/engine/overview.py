@@ -136,9 +136,7 @@ def _overview(
     )
 
 
-def verdict(
-    found: DocumentFigures, queues: Sequence[QueueFigures], workers: WorkerCounts
-) -> OverviewVerdict:
+def verdict(found: DocumentFigures, queues: Sequence[QueueFigures], workers: WorkerCounts) -> OverviewVerdict:
     """In plain sentences what stands still (`failing`) and what needs a person (`attention`)."""
     failing = [*_standing_still(found, queues, workers)]
     attention = [*_needing_somebody(found, queues, workers)]
@@ -159,14 +157,14 @@ def _standing_still(
             )
         )
     elif unserved:
-        for queue in unserved:
-            sentences.append(
-                VerdictSentence(
-                    text=f"No worker serves the queue {queue.queue}, where"
-                    f" {_count(queue.ready, 'task is', 'tasks are')} ready.",
-                    link=f"/queues/{queue.queue}",
-                )
+        sentences += [
+            VerdictSentence(
+                text=f"No worker serves the queue {queue.queue}, where"
+                f" {_count(queue.ready, 'task is', 'tasks are')} ready.",
+                link=f"/queues/{queue.queue}",
             )
+            for queue in unserved
+        ]
     return sentences
 
 
@@ -180,7 +178,9 @@ def _needing_somebody(
     if len(found.sources_needing) > 5:
         more = len(found.sources_needing) - 5
         sentences.append(
-            VerdictSentence(text=f"{_count(more, 'more source needs', 'more sources need')} somebody.", link="/sources")
+            VerdictSentence(
+                text=f"{_count(more, 'more source needs', 'more sources need')} somebody.", link="/sources"
+            )
         )
     if failed := found.documents.failed:
         sentences.append(

@@ -1,4 +1,4 @@
-"""Maintains documents and processes every minute: stranded runs, the index, orphaned blobs."""
+"""Maintains documents and processes every minute: stranded runs, the index, orphaned blobs, samples."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ class DocumentMaintenance:
             swept = await conn.fetchval("select all_tenants.sweep_processes()")
             started = await conn.fetchval("select all_tenants.start_file_deletions()")
             await conn.execute("select all_tenants.forget_old()")
+            await conn.execute("select all_tenants.take_stage_samples()")
         for row in settled:
             if row["reason_code"] is not None:
                 _log_failure(row["document_id"], row["reason_code"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import cast
 
 from penstock.db import Connection
 from penstock.db.connect import translated
+from penstock.errors import InvalidArgument
 from penstock.model.rows import row_from_json
 from penstock.processes.operation_rows import ProcessRow, ProcessState, ShownProcess, UnhealthyProcess
 
@@ -31,6 +34,19 @@ class ProcessOperations:
             rows = await self._connection.fetch(call, process, tenant, state, limit)
         return [ProcessRow(*row) for row in rows]
 
+    async def page(
+        self, process: str | None, state: ProcessState | None, cursor: str | None, limit: int
+    ) -> tuple[Sequence[ProcessRow], str | None]:
+        """One page, newest first, and the cursor of the next: the last root id of each process so far."""
+        after = _cursor(cursor)
+        call = "select * from all_tenants.list_roots($1, null, $2, $3, $4)"
+        with translated():
+            rows = await self._connection.fetch(call, process, state, limit, json.dumps(after))
+        found = [ProcessRow(*row) for row in rows]
+        for row in found:
+            after[row.process] = min(row.root_id, after.get(row.process, row.root_id))
+        return found, json.dumps(after, separators=(",", ":")) if len(found) == limit else None
+
     async def show(self, process: str, root_id: int) -> ShownProcess:
         call = "select all_tenants.show_root($1, $2)"
         with translated():
@@ -46,3 +62,17 @@ class ProcessOperations:
     async def unhealthy(self) -> tuple[UnhealthyProcess, ...]:
         rows = await self._connection.fetch("select * from all_tenants.ailing_roots()")
         return tuple(UnhealthyProcess(*row) for row in rows)
+
+
+def _cursor(cursor: str | None) -> dict[str, int]:
+    try:
+        after = {} if cursor is None else json.loads(cursor)
+        if isinstance(after, dict) and all(isinstance(each, int) for each in after.values()):
+            return after
+    except (ValueError, RecursionError):
+        pass
+    raise InvalidArgument(
+        "this is not the cursor of a page of processes",
+        "cursor",
+        "Use the cursor of the previous page, or none",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -15,7 +15,8 @@ from penstock.queue.task_type import TaskType
 
 PUT_TYPE = (
     "select queues.put_task_type(_task_type => $1, _queue => $2, _priority => $3, _max_attempts => $4,"
-    " _max_losses => $5, _retry => $6, _on_duplicate => $7, _time_limit => $8, _required_keys => $9)"
+    " _max_losses => $5, _retry => $6, _on_duplicate => $7, _time_limit => $8, _required_keys => $9,"
+    " _payload_schema => $10)"
 )
 PUT_SCHEDULE = (
     "select queues.put_schedule(_schedule_name => $1, _cron => $2, _timezone => $3, _next_at => $4,"
@@ -73,6 +74,7 @@ class DutyCalls:
                 options.on_duplicate,
                 options.time_limit,
                 task_type.required_keys,
+                task_type.payload_schema(),
             )
 
     async def declare_schedule(self, schedule: Schedule, next_at: datetime) -> None:
@@ -92,11 +94,13 @@ class DutyCalls:
         """Declare a queue; its number is what NOTIFY carries."""
         return cast("int", await self._line.fetchval("select queues.put_queue($1, $2)", queue, payload_limit))
 
-    async def register(self, name: str, queues: list[str], lease_seconds: float) -> WorkerId:
-        lease_for = timedelta(seconds=lease_seconds)
+    async def register(
+        self, name: str, queues: list[str], lease_seconds: float, versions: Mapping[str, str] | None = None
+    ) -> WorkerId:
+        given = (name, queues, timedelta(seconds=lease_seconds), json.dumps(dict(versions or {})))
         return cast(
             "WorkerId",
-            await self._line.fetchval("select queues.register_worker($1, $2, $3)", name, queues, lease_for),
+            await self._line.fetchval("select queues.register_worker($1, $2, $3, $4)", *given),
         )
 
     async def beat(self, worker_id: WorkerId) -> dict[LeaseId, str]:
@@ -135,6 +139,10 @@ class DutyCalls:
             "select queues.maintain($1, $2)", timedelta(days=completed_days), timedelta(days=dead_days)
         )
         return None if report is None else cast("dict[str, int]", json.loads(str(report)))
+
+    async def take_samples(self) -> None:
+        """Sample the minutes that ended, for the history of queues; only one worker does it."""
+        await self._line.fetchval("select queues.take_samples()")
 
     async def gauges(self) -> tuple[dict[tuple[str, str], int], dict[str, float], int]:
         """Depth by queue and task type, age of the oldest ready task by queue, the dead tuples of ready."""

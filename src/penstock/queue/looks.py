@@ -6,6 +6,7 @@ Each call is one or two statements that read along an index; a tenant's connecti
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, cast
 
 from penstock.db import Connection
@@ -97,15 +98,11 @@ class Looks:
         shown: dict[str, Any] = await Operations(self._connection).show_task(task_id)
         payload, is_redacted = shown_payload(shown["payload"])
         reasons = await self._connection.fetch("select * from queues.explain($1)", task_id)
-        return row_from(
-            TaskDetail,
-            {
-                **shown,
-                "payload": payload,
-                "payload_redacted": is_redacted,
-                "attempts": attempts_of(shown),
-                "explanation": [Explanation(**dict(row)) for row in reasons],
-            },
+        known = {**shown, "payload": payload, "payload_redacted": is_redacted, "attempts": []}
+        return replace(
+            row_from(TaskDetail, known),
+            attempts=attempts_of(shown),
+            explanation=[Explanation(**dict(row)) for row in reasons],
         )
 
     async def reveal(self, task_id: int, by: str) -> object:

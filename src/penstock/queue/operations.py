@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -25,6 +26,18 @@ from penstock.queue.operator_rows import (
 )
 
 LIMITS = "select queue, scope, max_running, rate_count, extract(epoch from rate_period)::float8, rate_burst"
+LIST_TASKS = (
+    "select task_id, task_type, queue, state, attempt, enqueued_at, at, worker_id"
+    " from queues.list_tasks($1, $2, $3, $4)"
+)
+WORKERS = (
+    "select worker_id, worker_name, queue_names, started_at, silent_seconds, lost_at, leases"
+    " from queues.workers()"
+)
+ENQUEUE = (
+    "select queues.enqueue(_task_type => $1, _payload => $2, _queue => $3, _priority => $4,"
+    " _scheduled_at => $5)"
+)
 PUT_LIMITS = "select queues.put_limits($1, $2, $3, $4, $5, $6, $7)"
 FILTER = (
     "_task_ids => $1, _task_type => $2, _fingerprint => $3, _error_code => $4, _reason => $5,"
@@ -51,8 +64,8 @@ class Operations:
             )
         return [QueueStats(*row) for row in rows]
 
-    async def pause(self, queue: str) -> None:
-        await self._connection.execute("select queues.pause($1)", queue)
+    async def pause(self, queue: str, by: str | None = None) -> None:
+        await self._connection.execute("select queues.pause($1, $2)", queue, by)
 
     async def resume(self, queue: str) -> None:
         await self._connection.execute("select queues.resume($1)", queue)
@@ -83,10 +96,20 @@ class Operations:
     async def list_tasks(
         self, state: str, queue: str | None = None, task_type: str | None = None, limit: int = 50
     ) -> list[TaskRow]:
-        rows = await self._connection.fetch(
-            "select * from queues.list_tasks($1, $2, $3, $4)", state, queue, task_type, limit
-        )
+        rows = await self._connection.fetch(LIST_TASKS, state, queue, task_type, limit)
         return [TaskRow(*row) for row in rows]
+
+    async def enqueue(
+        self,
+        task_type: str,
+        payload: Mapping[str, object],
+        queue: str | None = None,
+        priority: int | None = None,
+        scheduled_at: datetime | None = None,
+    ) -> int:
+        """Enqueue one task of a declared type, whose payload only the database checks."""
+        given = (task_type, json.dumps(payload), queue, priority, scheduled_at)
+        return cast("int", await self._connection.fetchval(ENQUEUE, *given))
 
     async def cancel_task(self, task_id: int, reason: str | None = None) -> str:
         """`cancelled`, `requested` (it is running and was asked to stop) or `ended` (it is already over)."""
@@ -136,11 +159,14 @@ class Operations:
         await self._connection.execute("select queues.set_schedule($1, $2)", name, enabled)
 
     async def explain(self, task_id: int) -> list[TaskReason]:
-        rows = await self._connection.fetch("select * from queues.explain($1)", task_id)
+        rows = await self._connection.fetch(
+            "select reason, explanation, remedy from queues.explain($1)", task_id
+        )
         return [TaskReason(*row) for row in rows]
 
     async def workers(self) -> list[WorkerRow]:
-        return [WorkerRow(*row) for row in await self._connection.fetch("select * from queues.workers()")]
+        rows = await self._connection.fetch(WORKERS)
+        return [WorkerRow(*row) for row in rows]
 
     async def horizon_pins(self) -> list[HorizonPin]:
         return [

@@ -17,7 +17,7 @@ def shown_payload(payload: object) -> tuple[object, bool]:
 
 
 def attempts_of(shown: Mapping[str, Any]) -> list[TaskAttempt]:
-    """The attempts of `queues.show_task`, oldest first, each with its error and how long it waited and ran."""
+    """The attempts of `queues.show_task`, oldest first, with errors and how long they waited and ran."""
     errors = {error["attempt_id"]: error for error in shown["errors"] if error["attempt_id"] is not None}
     could_run = datetime.fromisoformat(shown["scheduled_at"])
     attempts = []

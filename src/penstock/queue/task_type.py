@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 
 from penstock.db import Connection
 from penstock.db.connect import translated
@@ -84,6 +84,7 @@ class TaskType(Generic[P]):
             annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
         )
         self.required_keys = _required_keys(annotation)
+        self._annotation = annotation
 
     def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[Result] | Result:
         return self.handler(*args, **kwargs)
@@ -97,6 +98,13 @@ class TaskType(Generic[P]):
             except ValidationError as invalid:
                 raise payload_invalid(self.name, invalid) from None
         return self._many.serializer.to_json(list(payloads)).decode()
+
+    def payload_schema(self) -> str | None:
+        """The JSON schema of the payload, for forms; None for a type that JSON schema cannot describe."""
+        try:
+            return json.dumps(TypeAdapter(self._annotation).json_schema())
+        except PydanticUserError:
+            return None
 
     async def enqueue(
         self,

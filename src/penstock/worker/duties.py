@@ -41,7 +41,8 @@ async def fire_schedules(calls: DutyCalls) -> None:
 
 
 async def maintain(calls: DutyCalls, completed_days: int, dead_days: int) -> None:
-    """Create future partitions and drop history past its retention."""
+    """Sample the queues, create future partitions and drop history past its retention."""
+    await calls.take_samples()
     report = await calls.maintain(completed_days, dead_days)
     if report is not None and any(report.values()):
         log.info("maintained", **report)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass
+from importlib.metadata import version
 from time import monotonic
 
 from penstock.model import WorkerId
+from penstock.pipeline.version import CODE_VERSION
 
 
 @dataclass(slots=True)
@@ -23,3 +26,8 @@ class Registration:
     @property
     def valid(self) -> bool:
         return monotonic() < self.valid_until
+
+
+def own_versions() -> dict[str, str]:
+    """What this worker runs; its attempts show it."""
+    return {"penstock": version("penstock"), "python": platform.python_version(), "code": CODE_VERSION}

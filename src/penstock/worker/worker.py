@@ -28,7 +28,7 @@ from penstock.worker.duties import LeaseReconciler, fire_schedules, maintain, re
 from penstock.worker.duty import Duty
 from penstock.worker.heartbeat import Heartbeat
 from penstock.worker.loop_watch import LoopWatch
-from penstock.worker.registration import Registration
+from penstock.worker.registration import Registration, own_versions
 from penstock.worker.runner import Runner
 from penstock.worker.slots import Slots
 from penstock.worker.stall import Stall, end_stalled_process
@@ -309,7 +309,7 @@ class Worker:
         settings = self._settings
         asked_at = monotonic()
         worker_id = await self._calls.register(
-            self._options.name, list(self._options.queues), settings.lease_seconds
+            self._options.name, list(self._options.queues), settings.lease_seconds, own_versions()
         )
         registration = Registration(worker_id, settings.lease_seconds)
         registration.renew(asked_at)

@@ -200,12 +200,23 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_period": timedelta(minutes=1),
         "_burst": 10,
         "_amount": 1,
+        "_scan": 1000,
+        "_hours": 1,
+        "_by": text,
+        "_stopped": True,
+        "_versions": "{}",
+        "_payload_schema": "{}",
+        "_keep": timedelta(days=8),
     }
     processes = {
         "_email_message_id": theirs.email_message_id,
         "_sms_message_id": theirs.sms_message_id,
         "_send_email_task_id": theirs.email_message_id,  # each message has one task, numbered alike
         "_send_sms_task_id": theirs.sms_message_id,
+        "_process": "comms.send_sms",
+        "_root_id": theirs.sms_message_id,
+        "_tenant": theirs.tenant.slug,
+        "all_tenants.list_roots._state": "open",
         "_must_succeed": True,
         "_answer": "{}",
         "function_name": "comms.get_email_payload",

@@ -29,6 +29,7 @@ SEES_EVERY_TENANT = {
     "all_tenants.due_parameters": "maintenance of secrets outside the database; answers names made of ids",
     "all_tenants.note_incidents": "finds sources of all tenants that somebody is told about; for workers",
     "all_tenants.start_due_subscriptions": "keeps mailboxes of all tenants subscribed; answers a count",
+    "all_tenants.take_stage_samples": "samples the stages of all tenants, each its own; answers a count",
     "all_tenants.take_mail_watches": "workers wait on the mail servers of all tenants; answers no secret",
     "all_tenants.end_mail_watches": "a worker that stops frees what it holds of all tenants; a count",
     "all_tenants.wake_mail_watch": "for the worker that waits on a mailbox; answers a boolean",
@@ -66,7 +67,19 @@ SEES_EVERY_TENANT = {
 }
 """By design, each with its reason. Whatever else is in `all_tenants` fails until it stands here."""
 
+SEES_ITS_OWN = {
+    "all_tenants.document_figures",
+    "all_tenants.failed_groups",
+    "all_tenants.failed_members",
+    "all_tenants.list_roots",
+    "all_tenants.restart_root",
+    "all_tenants.show_root",
+    "all_tenants.stage_figures",
+}
+"""In `all_tenants` because an operator sees every tenant by them; a tenant that calls them is probed."""
+
 SERVES_EVERY_TENANT = {
+    "queues.take_samples": "samples the queues, whosever tasks they hold; answers a count",
     "queues.admit": "decides what is due in a queue, whosever it is",
     "queues.claim": "a worker works for every tenant",
     "queues.close_cancelled": "closes what this worker holds",
@@ -381,7 +394,7 @@ async def test_what_sees_every_tenant_is_listed_with_its_reason(database: Databa
     async with database.connect("admin") as admin:
         functions = {function.name for function in await callable_by(admin, RUNTIME)}
     all_tenants = {name for name in functions if name.startswith("all_tenants.")}
-    assert all_tenants - set(SEES_EVERY_TENANT) == set(), (
+    assert all_tenants - set(SEES_EVERY_TENANT) - SEES_ITS_OWN == set(), (
         "list it in SEES_EVERY_TENANT with its reason, or move it"
     )
     assert set(SERVES_EVERY_TENANT) - functions == set(), "listed, but there is no such function any more"

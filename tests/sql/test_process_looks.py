@@ -10,7 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from penstock.errors import Conflict, InvalidArgument, InvalidMove, NotFound, TenantClosed
+from penstock.db.connect import translated
+from penstock.errors import Conflict, InvalidArgument, InvalidMove, NoTenant, NotFound, TenantClosed
 from penstock.processes.operation_rows import UnhealthyProcess
 from penstock.processes.operations import ProcessOperations
 from tests.plugins.database import Database
@@ -281,7 +282,7 @@ async def test_a_name_that_is_not_registered_reaches_no_query(database: Database
                 await function(name, 1)
 
 
-async def test_only_operators_can_see_processes_of_every_tenant(database: Database) -> None:
+async def test_only_operators_see_processes_of_every_tenant_and_a_tenant_its_own(database: Database) -> None:
     async with looks(database) as here:
         root = await here.failed()
         await here.calls.admin.execute("set role penstock_reader")
@@ -291,13 +292,21 @@ async def test_only_operators_can_see_processes_of_every_tenant(database: Databa
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await here.calls.admin.execute("select all_tenants.restart_root($1, $2)", SMS, root)
         await here.calls.admin.execute("reset role")
-        for query in (
-            "all_tenants.list_roots()",
-            f"all_tenants.show_root('{SMS}', 1)",
-            "all_tenants.ailing_roots()",
-        ):
-            with pytest.raises(asyncpg.InsufficientPrivilegeError):
-                await here.calls.runtime.fetch(f"select * from {query}")
+        runtime = here.calls.runtime
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await runtime.fetch("select * from all_tenants.ailing_roots()")
+        with pytest.raises(NoTenant), translated():
+            await runtime.fetch("select * from all_tenants.list_roots()")
+        seen = "select root_id from all_tenants.list_roots()"
+        for query in ("show_root", "restart_root"):
+            with pytest.raises(NotFound), translated():
+                await runtime.fetch(f"select all_tenants.{query}('{SMS}', {root})")
+            async with tenant_transaction(runtime, here.other):
+                assert await runtime.fetch(seen) == []
+                with pytest.raises(NotFound), translated():
+                    await runtime.fetch(f"select all_tenants.{query}('{SMS}', {root})")
+        async with tenant_transaction(runtime, here.acme):
+            assert [row["root_id"] for row in await runtime.fetch(seen)] == [root]
 
 
 async def test_the_deletion_of_an_account_starts_again_with_its_stuck_parts(database: Database) -> None:

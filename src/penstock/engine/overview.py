@@ -78,7 +78,7 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class SystemSnapshot:
     """The overview with the queues and workers it was made from."""
 
     overview: Overview
@@ -86,14 +86,14 @@ class Snapshot:
     workers: list[WorkerItem]
 
 
-async def look(connection: Connection) -> Snapshot:
+async def look(connection: Connection) -> SystemSnapshot:
     """What is going on, for the tenant of this transaction, or for an operator everywhere."""
     looks, figures = Looks(connection), Figures(connection)
     queues = await looks.queues()
     workers = await looks.workers()
     found = await figures.documents()
     stages = await figures.stages()
-    return Snapshot(overview=_overview(found, stages, queues, workers), queues=queues, workers=workers)
+    return SystemSnapshot(overview=_overview(found, stages, queues, workers), queues=queues, workers=workers)
 
 
 def _overview(

@@ -128,7 +128,7 @@ class TaskAttempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class TaskExplanation:
     """Why a task is not running, what to do, and the console's page of whatever holds it up."""
 
     reason: str
@@ -156,7 +156,7 @@ class TaskDetail:
     has_limit_key: bool
     lease: OpenLease | None
     attempts: list[TaskAttempt]
-    explanation: list[Explanation] = field(default_factory=list)
+    explanation: list[TaskExplanation] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

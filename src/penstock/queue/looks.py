@@ -13,7 +13,7 @@ from penstock.db import Connection
 from penstock.errors import UnknownQueue
 from penstock.model.rows import row_from
 from penstock.queue.look_rows import (
-    Explanation,
+    TaskExplanation,
     QueueDetail,
     QueueFigures,
     QueueLimit,
@@ -102,7 +102,7 @@ class Looks:
         return replace(
             row_from(TaskDetail, known),
             attempts=attempts_of(shown),
-            explanation=[Explanation(**dict(row)) for row in reasons],
+            explanation=[TaskExplanation(**dict(row)) for row in reasons],
         )
 
     async def reveal(self, task_id: int, by: str) -> object:

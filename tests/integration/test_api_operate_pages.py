@@ -1,4 +1,4 @@
-"""Queues, tasks, workers, failures and processes over HTTP: as a tenant's viewer, its operator, the installation."""
+"""Queues, tasks, failures and processes over HTTP: as a viewer, as an operator, as the installation."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import httpx2
+from typing import TYPE_CHECKING, Any
 
 from tests.integration.api_server import ApiServer, api_server, assert_problem
 from tests.integration.console_client import signed_in
 from tests.plugins.database import Database
+
+if TYPE_CHECKING:
+    import httpx2
 
 READS = (
     "/v1/overview",
@@ -129,7 +130,7 @@ async def test_a_payload_is_redacted_until_an_operator_reveals_it(database: Data
         shown = await ok(await here.viewer.get(f"/v1/tasks/{here.task_id}"))
         assert shown["payload"] == {"name": "Ada", "password": "[redacted]", "note": "key [redacted]"}
         assert shown["payload_redacted"]
-        assert [reason["link"] for reason in shown["explanation"]][0] == "/workers"
+        assert next(reason["link"] for reason in shown["explanation"]) == "/workers"
         reveal = f"/v1/tasks/{here.task_id}/reveal"
         assert_problem(await here.viewer.post(reveal), 403, "scope")
         assert_problem(await here.other.post(reveal), 404, "task_id")

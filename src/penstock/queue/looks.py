@@ -13,12 +13,12 @@ from penstock.db import Connection
 from penstock.errors import UnknownQueue
 from penstock.model.rows import row_from
 from penstock.queue.look_rows import (
-    TaskExplanation,
     QueueDetail,
     QueueFigures,
     QueueLimit,
     QueueSample,
     TaskDetail,
+    TaskExplanation,
     TaskItem,
     TaskPage,
     TaskTypeItem,

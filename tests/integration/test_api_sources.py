@@ -91,7 +91,7 @@ async def test_sources_of_other_tenants_are_not_touched(database: Database, tmp_
             for method, call in (("POST", "/pause"), ("POST", "/resume"), ("DELETE", "")):
                 answer = await without_scope.request(method, f"/v1/sources/{source_id}{call}")
                 assert_problem(answer, 403, "scope")
-            assert_problem(await without_scope.get("/v1/sources"), 403, "scope")
+            assert (await without_scope.get("/v1/sources")).status_code == 200
         assert [each["status"] for each in (await client.get("/v1/sources")).json()["items"]] == ["active"]
 
 

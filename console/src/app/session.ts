@@ -24,7 +24,8 @@ export function useSession(): Session | undefined {
 /** Whether the signed-in person has a scope: `useMay("operate")`. The server refuses in any case. */
 export function useMay(scope: string): boolean {
   const session = useSession();
-  return session?.scopes.includes(scope) ?? false;
+  // As in the API, admin is everything.
+  return session?.scopes.some((held) => held === scope || held === "admin") ?? false;
 }
 
 /** The tenant an installation's session looks at (null: all), and how to look at another. */

@@ -52,6 +52,7 @@ function KeyTable() {
           </EmptyState>
         ) : (
           <>
+            <div className="section">
             <Table label="Keys" head={["Name", "State", "Begins with", "May", { text: "Last used", right: true }, { text: "Expires", right: true }, ""]}>
               {answer.items.map((key) => {
                 const state = keyState(key, now);
@@ -83,6 +84,7 @@ function KeyTable() {
                 );
               })}
             </Table>
+            </div>
             <Confirm
               open={asked !== null}
               onClose={() => setAsked(null)}

@@ -46,6 +46,7 @@ function SessionTable() {
               <p>A link from the command line signs a person in once:</p>
             </EmptyState>
           ) : (
+            <div className="section">
             <Table label="Sessions" head={["Who", "Role", "Where", { text: "Signed in", right: true }, { text: "Last seen", right: true }, { text: "Ends", right: true }, ""]}>
               {answer.items.map((session) => (
                 <tr key={session.session_id}>
@@ -72,6 +73,7 @@ function SessionTable() {
                 </tr>
               ))}
             </Table>
+            </div>
           )
         }
       </Answer>

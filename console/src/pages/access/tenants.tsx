@@ -36,7 +36,7 @@ export interface TenantRow {
 export default function Tenants() {
   const session = useSession();
   const [editing, setEditing] = useState<TenantRow | "new" | null>(null);
-  const mayChange = session?.role === "admin";
+  const mayChange = session?.role === "admin" && session.is_installation;
   return (
     <AccessPage
       title="Tenants"
@@ -69,6 +69,7 @@ function TenantTable({ mayChange, onEdit }: { mayChange: boolean; onEdit: (tenan
   return (
     <Answer of={found}>
       {(answer) => (
+        <div className="section">
         <Table
           label="Tenants"
           head={["Tenant", "State", { text: "Documents", right: true }, { text: "Stored", right: true }, { text: "Keys", right: true }, { text: "Tokens a month", right: true }, { text: "Created", right: true }, ""]}
@@ -119,6 +120,7 @@ function TenantTable({ mayChange, onEdit }: { mayChange: boolean; onEdit: (tenan
             </tr>
           ))}
         </Table>
+        </div>
       )}
     </Answer>
   );

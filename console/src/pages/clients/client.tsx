@@ -64,6 +64,7 @@ function Shown({ client, error }: { client: Details; error: unknown }) {
 }
 
 function FactsTable({ client }: { client: Details }) {
+  const newest = [...client.facts].sort((one, other) => one.name.localeCompare(other.name) || other.as_of.localeCompare(one.as_of));
   const records = new Map(client.records.map((record) => [record.record_id, record]));
   return (
     <Section title="Facts">
@@ -71,14 +72,18 @@ function FactsTable({ client }: { client: Details }) {
         <p className="quiet">No source states a fact about this client yet.</p>
       ) : (
         <Table label="Facts" head={["Fact", "Value", "From", { text: "As of", right: true }]}>
-          {client.facts.map((fact, index) => {
+          {newest.map((fact, index) => {
             const record = records.get(fact.record_id);
             return (
               <tr key={`${fact.name}${fact.record_id}${index}`}>
                 <td>
-                  <strong>
-                    <bdi>{fact.name.replaceAll("_", " ")}</bdi>
-                  </strong>
+                  {newest[index - 1]?.name === fact.name ? (
+                    <span className="visually-hidden">{fact.name.replaceAll("_", " ")}</span>
+                  ) : (
+                    <strong>
+                      <bdi>{fact.name.replaceAll("_", " ")}</bdi>
+                    </strong>
+                  )}
                 </td>
                 <td>
                   <bdi>{shown(fact.value)}</bdi>

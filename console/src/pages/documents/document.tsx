@@ -17,6 +17,7 @@ import { Id, Name, Time } from "../../ui/values";
 import { typeName } from "./fields";
 import { Inspector } from "./inspector";
 import { nameOf } from "./names";
+import { Reason } from "./reason";
 import { Timeline } from "./timeline-view";
 import { Stages } from "./uploads";
 
@@ -74,8 +75,9 @@ function Trouble({ document }: { document: Document }) {
     enabled: wanted,
   });
   if (!wanted) return null;
-  const reasons = found.data?.waits_for ?? [];
   const isBad = document.status === "failed";
+  // Of a failed document the explanation repeats the error; what helps is its remedy.
+  const reasons = (found.data?.waits_for ?? []).map((each) => (isBad ? { ...each, explanation: "" } : each)).filter((each) => each.explanation || each.remedy);
   if (!reasons.length && !document.error_message) return null;
   return (
     <div className={isBad ? "trouble bad" : "trouble"} role="status">
@@ -84,7 +86,7 @@ function Trouble({ document }: { document: Document }) {
         {document.error_message ? (
           <p>
             <strong>
-              {document.reason_code ? <code>{document.reason_code}</code> : null} <bdi>{document.error_message}</bdi>
+              <Reason code={document.reason_code} message={document.error_message} />
             </strong>
           </p>
         ) : null}

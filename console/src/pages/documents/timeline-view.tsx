@@ -7,6 +7,7 @@ import { Answer } from "../../ui/notices";
 import { Section } from "../../ui/page";
 import { Time } from "../../ui/values";
 import { Icon, type IconName } from "../../ui/icons";
+import { Reason } from "./reason";
 import { changedVersions, shares, totals, type Step } from "./timeline";
 
 export function Timeline({ documentId }: { documentId: string }) {
@@ -80,7 +81,7 @@ function StepLine({ step, changed }: { step: Step; changed: readonly string[] })
         </p>
         {step.message ? (
           <p className={bad ? "tone-text-bad" : ""}>
-            {step.reason_code ? <code>{step.reason_code}</code> : null} <bdi>{step.message}</bdi>
+            <Reason code={step.reason_code} message={step.message} />
           </p>
         ) : step.reason_code ? (
           <p>

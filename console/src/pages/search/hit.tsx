@@ -8,10 +8,11 @@ import { ErrorBox, Loading } from "../../ui/notices";
 import { Icon } from "../../ui/icons";
 import { Name } from "../../ui/values";
 import { pagesOf } from "../documents/names";
+import type { Mode } from "./setting";
 
 type FoundHit = Schemas["FoundHit"];
 
-export function Hit({ hit, place, best, move }: { hit: FoundHit; place: number; best: number; move: number | "new" | null }) {
+export function Hit({ hit, place, best, move, mode }: { hit: FoundHit; place: number; best: number; move: number | "new" | null; mode: Mode }) {
   const [open, setOpen] = useState(false);
   const name = hit.path || hit.filename || hit.title || "untitled";
   const to =
@@ -34,7 +35,7 @@ export function Hit({ hit, place, best, move }: { hit: FoundHit; place: number; 
       <p className="snippet" dir="auto">
         {marked(hit.snippet)}
       </p>
-      <Parts hit={hit} best={best} />
+      <Parts hit={hit} best={best} mode={mode} />
       {hit.kind === "chunk" && hit.document_id ? (
         <>
           <button type="button" className="link" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -68,29 +69,30 @@ function Relevance({ value }: { value: number }) {
 }
 
 /** How the score came about: by meaning, by words, and both together. */
-function Parts({ hit, best }: { hit: FoundHit; best: number }) {
+function Parts({ hit, best, mode }: { hit: FoundHit; best: number; mode: Mode }) {
   return (
     <dl className="parts">
-      <Part name="meaning" rank={hit.vector_rank} score={hit.vector_score} share={hit.vector_score ?? 0} about="Similarity of the embeddings, and the place by it" />
+      <Part name="meaning" none={mode === "text" ? "not asked" : "not found"} rank={hit.vector_rank} score={hit.vector_score} share={hit.vector_score ?? 0} about="Similarity of the embeddings, and the place by it" />
       <Part
         name="words"
+        none={mode === "vector" ? "not asked" : "not found"}
         rank={hit.text_rank}
         score={hit.text_score}
         share={hit.coverage ?? 0}
         about={`BM25, and the place by it${hit.coverage === null || hit.coverage === undefined ? "" : `; it has ${Math.round(hit.coverage * 100)} % of the question's words, rare ones counting more`}`}
       />
-      <Part name="together" rank={null} score={hit.score} share={best > 0 ? hit.score / best : 0} about="Both places, fused by reciprocal rank" />
+      <Part name="together" none="–" rank={null} score={hit.score} share={best > 0 ? hit.score / best : 0} about="Both places, fused by reciprocal rank" />
     </dl>
   );
 }
 
-function Part({ name, rank, score, share, about }: { name: string; rank: number | null; score: number | null; share: number; about: string }) {
+function Part({ name, none, rank, score, share, about }: { name: string; none: string; rank: number | null; score: number | null; share: number; about: string }) {
   return (
     <div title={about}>
       <dt>{name}</dt>
       <dd>
         {score === null ? (
-          <span className="zero">not found</span>
+          <span className="zero">{none}</span>
         ) : (
           <>
             <span className="part-bar" aria-hidden="true">

@@ -94,6 +94,8 @@ function Results({
   others: Found["hits"] | undefined;
 }) {
   const answer = found.data;
+  const [query] = usePageQuery();
+  const { mode } = settingOf(query, side);
   return (
     <section className="side-results" aria-label={title}>
       <SettingBar side={side} title={title} />
@@ -130,7 +132,7 @@ function Results({
           ) : (
             <ol className="hits">
               {answer.hits.map((hit, index) => (
-                <Hit key={keyOf(hit) + index} hit={hit} place={index} best={answer.hits[0]?.score ?? 1} move={moved(hit, index, others)} />
+                <Hit key={keyOf(hit) + index} hit={hit} place={index} best={answer.hits[0]?.score ?? 1} move={moved(hit, index, others)} mode={mode} />
               ))}
             </ol>
           )}

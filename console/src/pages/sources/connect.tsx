@@ -74,7 +74,7 @@ export default function Connect() {
                   <CommandHint command={`penstock source add ${kind.kind}`} />
                 ) : (
                   <button type="button" onClick={() => setForm(kind)}>
-                    {kind.way === "webhook" ? "Create the webhook …" : `Add a ${kind.title} source …`}
+                    {kind.way === "webhook" ? "Create the webhook …" : kind.is_mailbox ? "Add a mailbox …" : `Add ${kind.title} …`}
                   </button>
                 )}
               </li>

@@ -25,18 +25,24 @@ export function Rules({ sourceId, config }: { sourceId: string; config: Readonly
     live,
   );
   const may = useMay("admin");
+  const [all, setAll] = useState(false);
   const busy = change.isPending || decide.isPending;
   return (
     <Section title="Rules and classes">
       <ErrorBox error={change.error ?? decide.error} />
       <Answer of={found}>
-        {(answer) => (
+        {(answer) => {
+          const sorted = [...answer.items].sort((a, b) => b.fired - a.fired || a.stage - b.stage);
+          const used = sorted.filter((rule) => rule.fired > 0 || rule.is_changed);
+          const shown = all ? sorted : used;
+          return (
           <>
-            <Table
+            {shown.length === 0 ? <p className="quiet">No rule has fired yet.</p> : null}
+            {shown.length ? <Table
               label="Rules and classes"
               head={["Rule or class", "What it does", { text: "Fired", right: true }, { text: "Decided", right: true }, { text: "Reversed", right: true }, ""]}
             >
-              {[...answer.items].sort((a, b) => a.stage - b.stage || b.fired - a.fired).map((rule) => (
+              {shown.map((rule) => (
                 <RuleLine
                   key={`${rule.stage}${rule.name}`}
                   rule={rule}
@@ -47,11 +53,19 @@ export function Rules({ sourceId, config }: { sourceId: string; config: Readonly
                   }
                 />
               ))}
-            </Table>
+            </Table> : null}
+            {sorted.length > used.length ? (
+              <p>
+                <button type="button" aria-expanded={all} onClick={() => setAll(!all)}>
+                  {all ? "Show only what has fired" : `Show ${sorted.length - used.length} more that have not fired`}
+                </button>
+              </p>
+            ) : null}
             <Senders title="Always keep mails of" known={answer.allow_senders} may={may} busy={change.isPending} field="allow" onChange={(body) => change.mutate(body)} />
             <Senders title="Always skip mails of" known={answer.block_senders} may={may} busy={change.isPending} field="block" onChange={(body) => change.mutate(body)} />
           </>
-        )}
+          );
+        }}
       </Answer>
     </Section>
   );

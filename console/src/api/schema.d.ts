@@ -440,6 +440,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List dead letters and failed documents in groups of the same error, the latest first */
+        get: operations["listFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/failures/{group_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a group of failures with a page of its members, newest first */
+        get: operations["showFailure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ingestions/{ingestion_id}": {
         parameters: {
             query?: never;
@@ -487,6 +521,74 @@ export interface paths {
         post?: never;
         /** Revoke a key at once and for good */
         delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the way of documents stage by stage over the last hour, and what needs somebody */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List supervised processes, newest first */
+        get: operations["listProcesses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/processes/{process}/{root_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one process with its attempts and its next check */
+        get: operations["showProcess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/processes/{process}/{root_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a failed process again; earlier failures no longer count */
+        post: operations["retryProcess"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -547,6 +649,145 @@ export interface paths {
         put?: never;
         /** Re-index all documents of a project in the background, or only estimate the cost */
         post: operations["reindexProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the queues with their depths, speed and workers; a tenant sees counts of its own tasks */
+        get: operations["listQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues/{queue}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show one queue with its limits and history
+         * @description One hour is shown by the minute, up to 24 by ten minutes, up to 168 by the hour.
+         */
+        get: operations["showQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues/{queue}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set all limits of a queue, of each of its keys, or of one key */
+        put: operations["limitQueue"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues/{queue}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop workers from taking tasks of a queue; running tasks continue */
+        post: operations["pauseQueue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/queues/{queue}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let workers take tasks of a paused queue again */
+        post: operations["resumeQueue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the cron schedules with their next and last ticks */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Switch a schedule off or on; a tick that passed meanwhile fires once */
+        patch: operations["changeSchedule"];
+        trace?: never;
+    };
+    "/v1/schedules/{name}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enqueue a schedule's task now, in addition to its ticks */
+        post: operations["runSchedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -904,6 +1145,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/task-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the declared task types with the JSON schema of their payloads */
+        get: operations["listTaskTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tasks in one state: pending ones in their order, ended ones newest first */
+        get: operations["listTasks"];
+        put?: never;
+        /** Enqueue a task of a declared type */
+        post: operations["enqueueTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tasks/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one task with its attempts, and why it is where it is; secrets in its payload are left out */
+        get: operations["showTask"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tasks/{task_id}/again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enqueue a copy of a task, due now, with the same payload or another one */
+        post: operations["repeatTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tasks/{task_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a task that waits, or ask one that runs to stop */
+        post: operations["cancelTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tasks/{task_id}/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show the whole payload of a task; this is written to the audit log */
+        post: operations["revealTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tasks/{task_id}/run-now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a task due that is delayed, snoozed or between attempts */
+        post: operations["runTaskNow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenant": {
         parameters: {
             query?: never;
@@ -997,6 +1358,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the workers of the last day with what they hold; a tenant sees the number of its own tasks */
+        get: operations["listWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhook/{tenant_slug}": {
         parameters: {
             query?: never;
@@ -1083,6 +1461,35 @@ export interface components {
             scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "operate" | "admin")[];
             /** Used At */
             used_at: string | null;
+        };
+        /**
+         * AttemptRow
+         * @description One attempt; those before a restart no longer count towards `max_attempts`.
+         */
+        AttemptRow: {
+            /** Attempt Id */
+            attempt_id: number;
+            /** Before Restart */
+            before_restart: boolean;
+            /** Ended At */
+            ended_at: string | null;
+            /** Error Message */
+            error_message: string | null;
+            /** Number */
+            number: number;
+            /** Outcome */
+            outcome: ("succeeded" | "failed") | null;
+            /** Retriable */
+            retriable: boolean | null;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Task Id */
+            task_id: number | null;
+            /** Task State */
+            task_state: string | null;
         };
         /** AuditList */
         AuditList: {
@@ -1626,6 +2033,26 @@ export interface components {
             warnings: string[];
         };
         /**
+         * DocumentCounts
+         * @description `approximate`: a count of more than 100,000 ended there.
+         */
+        DocumentCounts: {
+            /** Approximate */
+            approximate: boolean;
+            /** Embedding */
+            embedding: number;
+            /** Failed */
+            failed: number;
+            /** Indexed */
+            indexed: number;
+            /** Pending */
+            pending: number;
+            /** Processing */
+            processing: number;
+            /** Skipped */
+            skipped: number;
+        };
+        /**
          * DocumentStatus
          * @enum {string}
          */
@@ -1720,6 +2147,122 @@ export interface components {
             title: string | null;
             /** Waits For */
             waits_for: components["schemas"]["WaitReason"][];
+        };
+        /** FailureExample */
+        FailureExample: {
+            /** Document Id */
+            document_id: string | null;
+            /** Task Id */
+            task_id: number | null;
+        };
+        /**
+         * FailureGroup
+         * @description `history` counts failures per hour of the last 24, the current one last.
+         */
+        FailureGroup: {
+            /** Approximate */
+            approximate: boolean;
+            /** Count */
+            count: number;
+            /** Error Code */
+            error_code: string;
+            example: components["schemas"]["FailureExample"];
+            /** Example Message */
+            example_message: string;
+            /** Fingerprint */
+            fingerprint: string;
+            /**
+             * First At
+             * Format: date-time
+             */
+            first_at: string;
+            /** Group Id */
+            group_id: string;
+            /** History */
+            history: number[];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "task" | "document";
+            /**
+             * Last At
+             * Format: date-time
+             */
+            last_at: string;
+            /** Remedy */
+            remedy: string | null;
+            /** Task Type */
+            task_type: string | null;
+            /** Title */
+            title: string;
+        };
+        /**
+         * FailureGroupDetail
+         * @description A group with a page of its members, newest first.
+         */
+        FailureGroupDetail: {
+            /** Approximate */
+            approximate: boolean;
+            /** Count */
+            count: number;
+            /** Cursor */
+            cursor: string | null;
+            /** Error Code */
+            error_code: string;
+            example: components["schemas"]["FailureExample"];
+            /** Example Message */
+            example_message: string;
+            /** Fingerprint */
+            fingerprint: string;
+            /**
+             * First At
+             * Format: date-time
+             */
+            first_at: string;
+            /** Group Id */
+            group_id: string;
+            /** History */
+            history: number[];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "task" | "document";
+            /**
+             * Last At
+             * Format: date-time
+             */
+            last_at: string;
+            /** Members */
+            members: components["schemas"]["FailureMember"][];
+            /** Remedy */
+            remedy: string | null;
+            /** Task Type */
+            task_type: string | null;
+            /** Title */
+            title: string;
+        };
+        /** FailureGroupList */
+        FailureGroupList: {
+            /** Items */
+            items: components["schemas"]["FailureGroup"][];
+        };
+        /** FailureMember */
+        FailureMember: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Document Id */
+            document_id: string | null;
+            /** Message */
+            message: string;
+            /** Name */
+            name: string;
+            /** Task Id */
+            task_id: number | null;
         };
         /**
          * FieldFault
@@ -2005,6 +2548,28 @@ export interface components {
             /** Scopes */
             scopes: ("documents:read" | "documents:write" | "search" | "projects:write" | "operate" | "admin")[];
         };
+        /**
+         * LimitsWanted
+         * @description All limits of one scope; null is no limit.
+         */
+        LimitsWanted: {
+            /** Key */
+            key?: string | null;
+            /** Max Running */
+            max_running?: number | null;
+            /** Rate Burst */
+            rate_burst?: number | null;
+            /** Rate Count */
+            rate_count?: number | null;
+            /** Rate Period Seconds */
+            rate_period_seconds?: number | null;
+            /**
+             * Scope
+             * @default queue
+             * @enum {string}
+             */
+            scope: "queue" | "each_key" | "key";
+        };
         /** Liveness */
         Liveness: {
             /** Status */
@@ -2062,6 +2627,24 @@ export interface components {
             items: components["schemas"]["Usage"][];
             quotas: components["schemas"]["Quotas"];
         };
+        /**
+         * MonthUsage
+         * @description What embedding cost in this month (UTC).
+         */
+        MonthUsage: {
+            /** Calls */
+            calls: number;
+            /** Cost */
+            cost?: number | null;
+            /** Month */
+            month: string;
+            /** Reused */
+            reused: number;
+            /** Texts */
+            texts: number;
+            /** Tokens */
+            tokens: number;
+        };
         /** NewProject */
         NewProject: {
             /** Chunk Overlap */
@@ -2085,6 +2668,38 @@ export interface components {
              */
             text_config?: string | null;
         };
+        /** OldestWaiting */
+        OldestWaiting: {
+            /**
+             * Document Id
+             * Format: uuid
+             */
+            document_id: string;
+            /** Name */
+            name: string | null;
+            /** Seconds */
+            seconds: number;
+        };
+        /** OpenLease */
+        OpenLease: {
+            /** Attempt */
+            attempt: number;
+            /**
+             * Claimed At
+             * Format: date-time
+             */
+            claimed_at: string;
+            /** Deadline At */
+            deadline_at: string | null;
+            /** Lease Id */
+            lease_id: number;
+            /** Losses */
+            losses: number;
+            /** Worker */
+            worker: string | null;
+            /** Worker Id */
+            worker_id: number;
+        };
         /** OtherClient */
         OtherClient: {
             /**
@@ -2093,6 +2708,62 @@ export interface components {
              * @description The id of the other client, or of a record of it.
              */
             other_id: string;
+        };
+        /** Overview */
+        Overview: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Dead */
+            dead: number;
+            documents: components["schemas"]["DocumentCounts"];
+            /** Failed Documents */
+            failed_documents: number;
+            oldest_waiting: components["schemas"]["OldestWaiting"] | null;
+            /** Sources Needing */
+            sources_needing: components["schemas"]["SourceNeeding"][];
+            /** Stages */
+            stages: components["schemas"]["OverviewStage"][];
+            usage: components["schemas"]["MonthUsage"];
+            verdict: components["schemas"]["OverviewVerdict"];
+            workers: components["schemas"]["WorkerCounts"];
+        };
+        /**
+         * OverviewStage
+         * @description A stage of the way of documents, with the last hour minute by minute.
+         */
+        OverviewStage: {
+            /** Done Hour */
+            done_hour: number;
+            /** Failed Hour */
+            failed_hour: number;
+            /** History */
+            history: components["schemas"]["StageMinute"][];
+            /** P95 Seconds */
+            p95_seconds: number | null;
+            /** Rate Per Minute */
+            rate_per_minute: number;
+            /** Running */
+            running: number;
+            /**
+             * Stage
+             * @enum {string}
+             */
+            stage: "received" | "parsing" | "embedding" | "indexed";
+            /** Waiting */
+            waiting: number;
+        };
+        /** OverviewVerdict */
+        OverviewVerdict: {
+            /** Sentences */
+            sentences: components["schemas"]["VerdictSentence"][];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "well" | "attention" | "failing";
         };
         /**
          * OwnSession
@@ -2210,6 +2881,54 @@ export interface components {
              */
             type: string;
         };
+        /** ProcessList */
+        ProcessList: {
+            /** Cursor */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["ProcessRow"][];
+        };
+        /**
+         * ProcessRow
+         * @description A process in a list. A `failed` one is not retried; the message is that of its last failure.
+         */
+        ProcessRow: {
+            /** Attempts */
+            attempts: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Error Message */
+            error_message: string | null;
+            /** Failed Attempts */
+            failed_attempts: number;
+            /** Id */
+            id: string;
+            /** Next Check At */
+            next_check_at: string | null;
+            /** Process */
+            process: string;
+            /** Root Id */
+            root_id: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "succeeded" | "failed";
+            /** Swept */
+            swept: number | null;
+            /** Tenant */
+            tenant: string | null;
+            /**
+             * Tenant Id
+             * Format: uuid
+             */
+            tenant_id: string;
+        };
         /** Project */
         Project: {
             /** Chunk Overlap */
@@ -2321,6 +3040,144 @@ export interface components {
             /** Task Id */
             task_id: number | null;
         };
+        /** QueueDetail */
+        QueueDetail: {
+            /** Approximate */
+            approximate: boolean;
+            /** Dead */
+            dead: number;
+            /** History */
+            history: components["schemas"]["QueueSample"][];
+            /** Idle Workers */
+            idle_workers: number;
+            /** Limits */
+            limits: components["schemas"]["QueueLimit"][];
+            /** Max Running */
+            max_running: number | null;
+            /** Oldest Ready Seconds */
+            oldest_ready_seconds: number | null;
+            /** P95 Run Seconds */
+            p95_run_seconds: number | null;
+            /** P95 Wait Seconds */
+            p95_wait_seconds: number | null;
+            /** Parked */
+            parked: number;
+            /** Paused */
+            paused: boolean;
+            /** Paused At */
+            paused_at: string | null;
+            /** Paused By */
+            paused_by: string | null;
+            /** Per Minute */
+            per_minute: number;
+            /** Queue */
+            queue: string;
+            /** Rate */
+            rate: string | null;
+            /** Ready */
+            ready: number;
+            /** Running */
+            running: number;
+            /** Waiting */
+            waiting: number;
+            /** Workers */
+            workers: number;
+        };
+        /**
+         * QueueFigures
+         * @description A queue now. A tenant sees counts of its own tasks; `approximate`: one of them is an estimate.
+         */
+        QueueFigures: {
+            /** Approximate */
+            approximate: boolean;
+            /** Dead */
+            dead: number;
+            /** Idle Workers */
+            idle_workers: number;
+            /** Max Running */
+            max_running: number | null;
+            /** Oldest Ready Seconds */
+            oldest_ready_seconds: number | null;
+            /** P95 Run Seconds */
+            p95_run_seconds: number | null;
+            /** P95 Wait Seconds */
+            p95_wait_seconds: number | null;
+            /** Parked */
+            parked: number;
+            /** Paused */
+            paused: boolean;
+            /** Paused At */
+            paused_at: string | null;
+            /** Paused By */
+            paused_by: string | null;
+            /** Per Minute */
+            per_minute: number;
+            /** Queue */
+            queue: string;
+            /** Rate */
+            rate: string | null;
+            /** Ready */
+            ready: number;
+            /** Running */
+            running: number;
+            /** Waiting */
+            waiting: number;
+            /** Workers */
+            workers: number;
+        };
+        /**
+         * QueueLimit
+         * @description A limit of the queue, of each key, or of the key with this hash; null is no limit.
+         */
+        QueueLimit: {
+            /** Key Hash */
+            key_hash: string | null;
+            /** Max Running */
+            max_running: number | null;
+            /** Rate Burst */
+            rate_burst: number | null;
+            /** Rate Count */
+            rate_count: number | null;
+            /** Rate Period Seconds */
+            rate_period_seconds: number | null;
+            /**
+             * Scope
+             * @enum {string}
+             */
+            scope: "queue" | "each_key" | "key";
+        };
+        /** QueueList */
+        QueueList: {
+            /** Items */
+            items: components["schemas"]["QueueFigures"][];
+        };
+        /**
+         * QueueSample
+         * @description A step of a queue's history; depths are null where nobody sampled them.
+         */
+        QueueSample: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Dead */
+            dead: number | null;
+            /** Done */
+            done: number;
+            /** Failed */
+            failed: number;
+            /** P95 Run Seconds */
+            p95_run_seconds: number | null;
+            /** P95 Wait Seconds */
+            p95_wait_seconds: number | null;
+            /** Ready */
+            ready: number | null;
+            /** Running */
+            running: number | null;
+            /** Waiting */
+            waiting: number | null;
+        };
         /** Quota */
         Quota: {
             /**
@@ -2405,6 +3262,11 @@ export interface components {
              */
             status: "failed" | "skipped";
         };
+        /** RevealedPayload */
+        RevealedPayload: {
+            /** Payload */
+            payload: unknown;
+        };
         /**
          * RuleList
          * @description The rules and classes, and the senders of `allow_senders` and `block_senders`.
@@ -2478,6 +3340,40 @@ export interface components {
             stage: number;
             /** Weight */
             weight: number | null;
+        };
+        /** ScheduleChange */
+        ScheduleChange: {
+            /** Enabled */
+            enabled: boolean;
+        };
+        /** ScheduleList */
+        ScheduleList: {
+            /** Items */
+            items: components["schemas"]["ScheduleRow"][];
+        };
+        /** ScheduleRow */
+        ScheduleRow: {
+            /** Cron */
+            cron: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Last At */
+            last_at: string | null;
+            /** Last Task Id */
+            last_task_id: number | null;
+            /**
+             * Next At
+             * Format: date-time
+             */
+            next_at: string;
+            /** Queue */
+            queue: string | null;
+            /** Schedule Name */
+            schedule_name: string;
+            /** Task Type */
+            task_type: string;
+            /** Timezone */
+            timezone: string;
         };
         /** ScheduleWanted */
         ScheduleWanted: {
@@ -2556,6 +3452,57 @@ export interface components {
         SessionList: {
             /** Items */
             items: components["schemas"]["ConsoleSession"][];
+        };
+        /**
+         * ShownProcess
+         * @description One process in full. The fields about the next check are None once it has ended.
+         */
+        ShownProcess: {
+            /** About */
+            about: {
+                [key: string]: string | number;
+            };
+            /** Attempts */
+            attempts: components["schemas"]["AttemptRow"][];
+            /** Channel */
+            channel: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: string;
+            /** Late Seconds */
+            late_seconds: number | null;
+            /** Max Attempts */
+            max_attempts: number;
+            /** Next Check At */
+            next_check_at: string | null;
+            /** Opened At */
+            opened_at: string | null;
+            /** Process */
+            process: string;
+            /** Root Id */
+            root_id: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "succeeded" | "failed";
+            /** Supervisor Task Id */
+            supervisor_task_id: number | null;
+            /** Supervisor Task State */
+            supervisor_task_state: string | null;
+            /** Swept */
+            swept: number | null;
+            /** Tenant */
+            tenant: string | null;
+            /**
+             * Tenant Id
+             * Format: uuid
+             */
+            tenant_id: string;
         };
         /**
          * Snippet
@@ -2703,6 +3650,25 @@ export interface components {
             /** Items */
             items: components["schemas"]["Source"][];
         };
+        /**
+         * SourceNeeding
+         * @description A source that needs a person, with what is wrong and what to do.
+         */
+        SourceNeeding: {
+            /** Action */
+            action: string;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Sentence */
+            sentence: string;
+            /**
+             * Source Id
+             * Format: uuid
+             */
+            source_id: string;
+        };
         /** SourceSecret */
         SourceSecret: {
             /** Path */
@@ -2730,6 +3696,18 @@ export interface components {
              * @default default
              */
             project: string;
+        };
+        /** StageMinute */
+        StageMinute: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Done */
+            done: number;
+            /** Failed */
+            failed: number;
         };
         /**
          * StreamState
@@ -2764,6 +3742,212 @@ export interface components {
              * @default false
              */
             full: boolean;
+        };
+        /**
+         * TaskAttempt
+         * @description A closed attempt, oldest first, with the versions its worker ran.
+         */
+        TaskAttempt: {
+            /** Attempt */
+            attempt: number;
+            /** Attempt Id */
+            attempt_id: number;
+            /** Claimed At */
+            claimed_at: string | null;
+            /**
+             * Closed At
+             * Format: date-time
+             */
+            closed_at: string;
+            /** Error Code */
+            error_code: string | null;
+            /** Error Message */
+            error_message: string | null;
+            /** Outcome */
+            outcome: string;
+            /** Ran Seconds */
+            ran_seconds: number | null;
+            /** Traceback */
+            traceback: string[] | null;
+            /** Versions */
+            versions: {
+                [key: string]: string;
+            };
+            /** Waited Seconds */
+            waited_seconds: number | null;
+            /** Worker */
+            worker: string | null;
+            /** Worker Id */
+            worker_id: number | null;
+        };
+        /**
+         * TaskCancelled
+         * @description `cancelled`, `requested` (it runs and was asked to stop) or `ended` (it was already over).
+         */
+        TaskCancelled: {
+            /** Outcome */
+            outcome: string;
+        };
+        /** TaskCopy */
+        TaskCopy: {
+            /** Payload */
+            payload?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** TaskDetail */
+        TaskDetail: {
+            /** Attempts */
+            attempts: components["schemas"]["TaskAttempt"][];
+            /** Due At */
+            due_at: string | null;
+            /**
+             * Enqueued At
+             * Format: date-time
+             */
+            enqueued_at: string;
+            /** Explanation */
+            explanation?: components["schemas"]["TaskExplanation"][];
+            /** Has Limit Key */
+            has_limit_key: boolean;
+            /** Has Unique Key */
+            has_unique_key: boolean;
+            lease: components["schemas"]["OpenLease"] | null;
+            /** Payload */
+            payload: unknown;
+            /** Payload Redacted */
+            payload_redacted: boolean;
+            /** Priority */
+            priority: number;
+            /** Queue */
+            queue: string;
+            /**
+             * Scheduled At
+             * Format: date-time
+             */
+            scheduled_at: string;
+            /** State */
+            state: string | null;
+            /** Task Id */
+            task_id: number;
+            /** Task Type */
+            task_type: string;
+            /** Tenant */
+            tenant?: string | null;
+            /** Tenant Id */
+            tenant_id: string | null;
+        };
+        /** TaskEnqueued */
+        TaskEnqueued: {
+            /** Task Id */
+            task_id: number;
+        };
+        /**
+         * TaskExplanation
+         * @description Why a task is not running, what to do, and the console's page of whatever holds it up.
+         */
+        TaskExplanation: {
+            /** Explanation */
+            explanation: string;
+            /** Link */
+            link?: string | null;
+            /** Reason */
+            reason: string;
+            /** Remedy */
+            remedy: string;
+        };
+        /**
+         * TaskItem
+         * @description A task in a list; `at` is when it was claimed, is due, died or ended.
+         */
+        TaskItem: {
+            /** At */
+            at: string | null;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Enqueued At
+             * Format: date-time
+             */
+            enqueued_at: string;
+            /** Queue */
+            queue: string;
+            /** State */
+            state: string;
+            /** Task Id */
+            task_id: number;
+            /** Task Type */
+            task_type: string;
+            /** Tenant */
+            tenant?: string | null;
+            /** Tenant Id */
+            tenant_id: string | null;
+            /** Worker */
+            worker: string | null;
+            /** Worker Id */
+            worker_id: number | null;
+        };
+        /**
+         * TaskPage
+         * @description One page of tasks. A page may be short, or empty, before the last one: `cursor` is null at the end.
+         */
+        TaskPage: {
+            /** Approximate */
+            approximate: boolean;
+            /** Cursor */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["TaskItem"][];
+            /** Total */
+            total: number;
+        };
+        /**
+         * TaskRunNow
+         * @description Whether it was waiting and is due now.
+         */
+        TaskRunNow: {
+            /** Due */
+            due: boolean;
+        };
+        /**
+         * TaskTypeItem
+         * @description A declared task type; `schema` is the JSON schema of its payload, null if no worker stated it.
+         */
+        TaskTypeItem: {
+            /** Max Attempts */
+            max_attempts: number;
+            /** Priority */
+            priority: number;
+            /** Queue */
+            queue: string;
+            /** Required Keys */
+            required_keys: string[];
+            /** Schema */
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            /** Task Type */
+            task_type: string;
+        };
+        /** TaskTypeList */
+        TaskTypeList: {
+            /** Items */
+            items: components["schemas"]["TaskTypeItem"][];
+        };
+        /** TaskWanted */
+        TaskWanted: {
+            /** Payload */
+            payload?: {
+                [key: string]: unknown;
+            };
+            /** Priority */
+            priority?: number | null;
+            /** Queue */
+            queue?: string | null;
+            /** Scheduled At */
+            scheduled_at?: string | null;
+            /** Task Type */
+            task_type: string;
         };
         /** Tenant */
         Tenant: {
@@ -2905,6 +4089,16 @@ export interface components {
             /** Tokens */
             tokens: number;
         };
+        /**
+         * VerdictSentence
+         * @description What is wrong, and the console's page about it.
+         */
+        VerdictSentence: {
+            /** Link */
+            link: string;
+            /** Text */
+            text: string;
+        };
         /** WaitReason */
         WaitReason: {
             /** Explanation */
@@ -2935,6 +4129,50 @@ export interface components {
             secret?: string | null;
             /** Url */
             url: string | null;
+        };
+        /** WorkerCounts */
+        WorkerCounts: {
+            /** Alive */
+            alive: number;
+            /** Lost */
+            lost: number;
+            /** Silent */
+            silent: number;
+        };
+        /**
+         * WorkerItem
+         * @description A worker; `silent` is one that missed its heartbeats, `lost` one whose leases were taken back.
+         */
+        WorkerItem: {
+            /** Leases */
+            leases: number;
+            /** Queues */
+            queues: string[];
+            /** Silent Seconds */
+            silent_seconds: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "alive" | "silent" | "lost" | "stopped";
+            /** Versions */
+            versions: {
+                [key: string]: string;
+            };
+            /** Worker */
+            worker: string;
+            /** Worker Id */
+            worker_id: number;
+        };
+        /** WorkerList */
+        WorkerList: {
+            /** Items */
+            items: components["schemas"]["WorkerItem"][];
         };
     };
     responses: never;
@@ -3985,6 +5223,79 @@ export interface operations {
             };
         };
     };
+    listFailures: {
+        parameters: {
+            query?: {
+                /** @description Only dead letters or only documents. */
+                kind?: ("task" | "document") | null;
+                /** @description Text in the title, code or message. */
+                q?: string | null;
+                /** @description Only dead letters of this task type. */
+                task_type?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureGroupList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showFailure: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The group's id. */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureGroupDetail"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showIngestion: {
         parameters: {
             query?: never;
@@ -4099,6 +5410,144 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProcesses: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum items per page. */
+                limit?: number;
+                /** @description Only this process, such as send_email. */
+                process?: string | null;
+                /** @description Only processes in this state. */
+                state?: ("open" | "succeeded" | "failed") | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcessList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showProcess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The process, such as comms.send_email. */
+                process: string;
+                /** @description The number behind the slash of its id. */
+                root_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownProcess"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retryProcess: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The process, such as comms.send_email. */
+                process: string;
+                /** @description The number behind the slash of its id. */
+                root_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownProcess"];
+                };
             };
             /** @description An error (RFC 9457). */
             default: {
@@ -4310,6 +5759,279 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Queued"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showQueue: {
+        parameters: {
+            query?: {
+                /** @description How many hours the history goes back. */
+                hours?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The queue's name. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueDetail"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    limitQueue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The queue's name. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitsWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueDetail"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseQueue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The queue's name. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueDetail"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeQueue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The queue's name. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueDetail"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRow"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The schedule's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskEnqueued"];
                 };
             };
             /** @description An error (RFC 9457). */
@@ -5125,6 +6847,287 @@ export interface operations {
             };
         };
     };
+    listTaskTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskTypeList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum items per page. */
+                limit?: number;
+                /** @description Only tasks of this queue. */
+                queue?: string | null;
+                /** @description running, ready, waiting, parked, dead, or how it ended: completed, failed, lost, snoozed, cancelled, released, skipped, merged or replaced. */
+                state?: string;
+                /** @description Only tasks of this type. */
+                task_type?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskPage"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enqueueTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskEnqueued"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task's id. */
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskDetail"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    repeatTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The task's id. */
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TaskCopy"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskEnqueued"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The task's id. */
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCancelled"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revealTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The task's id. */
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealedPayload"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runTaskNow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The task's id. */
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskRunNow"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     deleteTenant: {
         parameters: {
             query: {
@@ -5312,6 +7315,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookSet"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerList"];
                 };
             };
             /** @description An error (RFC 9457). */

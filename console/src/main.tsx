@@ -1,11 +1,10 @@
 /** Starts the console. */
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client";
-import { router } from "./app/router";
+import { Router } from "./app/router";
 import { applyTheme } from "./app/theme";
 import { startLive } from "./live/live";
 import "./styles/tokens.css";
@@ -34,7 +33,7 @@ startLive(queries);
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <RouterProvider router={router} />
+      <Router />
     </QueryClientProvider>
   </StrictMode>,
 );

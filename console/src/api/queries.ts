@@ -58,12 +58,15 @@ export interface Rows<Row> {
   readonly refetch: () => void;
 }
 
-/** A keyset list, page after page: the answer has `items` and `cursor`. */
-export function useRows<Row>(path: string, key: (row: Row) => string, options: LiveOptions = {}): Rows<Row> {
+/** A keyset list, page after page: the answer has `cursor`, and its rows in `items` or where `rowsIn` says. */
+export function useRows<Row>(path: string, key: (row: Row) => string, options: LiveOptions & { rowsIn?: string } = {}): Rows<Row> {
   const found = useInfiniteQuery({
     queryKey: [path, "rows", options.query ?? {}, chosenTenant()],
-    queryFn: ({ pageParam, signal }) =>
-      get<Listed<Row>>(path, { ...options.query, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+    queryFn: async ({ pageParam, signal }): Promise<Listed<Row>> => {
+      const answer = await get<Listed<Row>>(path, { ...options.query, ...(pageParam ? { cursor: pageParam } : {}) }, signal);
+      if (!options.rowsIn) return answer;
+      return { ...answer, items: (answer as unknown as Record<string, Row[]>)[options.rowsIn] ?? [] };
+    },
     initialPageParam: "",
     getNextPageParam: (last: Listed<Row>) => last.cursor ?? undefined,
     meta: { live: options.live ?? [] },

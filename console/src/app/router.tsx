@@ -1,27 +1,15 @@
-/** The addresses of the console. Each page is a module of its own that is fetched when it is first opened. */
+/** The pages by their addresses. Each is a module of its own that is fetched when it is first opened. */
 
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
-import type { ComponentType } from "react";
-import { prefix } from "../lib/prefix";
-import { parseQuery, writeQuery } from "../lib/filters";
-import { EmptyState, ErrorBox } from "../ui/notices";
+import { Component, lazy, startTransition, Suspense, useEffect, useMemo, useState, type ComponentType, type ReactNode } from "react";
+import { matchPath } from "../lib/routes";
+import { EmptyState, ErrorBox, Loading } from "../ui/notices";
 import { Page } from "../ui/page";
+import { AddressContext, currentAddress, onAddress } from "./address";
 import { Shell } from "./shell";
 
-const root = createRootRoute({
-  component: Shell,
-  notFoundComponent: () => (
-    <Page title="Not found">
-      <EmptyState title="There is no such page">The address may be of another version of the console.</EmptyState>
-    </Page>
-  ),
-});
+const page = (path: string, load: () => Promise<{ default: ComponentType }>) => [path, lazy(load)] as const;
 
-function page(path: string, load: () => Promise<{ default: ComponentType }>) {
-  return createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
-}
-
-const routes = [
+const PAGES = [
   page("/", () => import("../pages/overview/overview")),
   page("/queues", () => import("../pages/queues/queues")),
   page("/queues/$queue", () => import("../pages/queues/queue")),
@@ -32,7 +20,7 @@ const routes = [
   page("/failures/$group", () => import("../pages/failures/failure")),
   page("/workers", () => import("../pages/workers/workers")),
   page("/processes", () => import("../pages/processes/processes")),
-  page("/processes/$process", () => import("../pages/processes/process")),
+  page("/processes/$process/$root", () => import("../pages/processes/process")),
   page("/operations", () => import("../pages/operations/operations")),
   page("/operations/$operation", () => import("../pages/operations/operation")),
   page("/documents", () => import("../pages/documents/documents")),
@@ -53,15 +41,48 @@ const routes = [
   page("/access/audit", () => import("../pages/access/audit")),
 ];
 
-export const router = createRouter({
-  routeTree: root.addChildren(routes),
-  basepath: prefix || "/",
-  parseSearch: parseQuery,
-  stringifySearch: writeQuery,
-  scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => (
-    <Page title="This page failed">
-      <ErrorBox error={error} retry={reset} />
+export function Router() {
+  const [address, setAddress] = useState(currentAddress);
+  // In a transition the old page stays until the module of the new one is here.
+  useEffect(() => onAddress(() => startTransition(() => setAddress(currentAddress()))), []);
+  const found = useMemo(() => matchPath(address.path, PAGES), [address.path]);
+  const shown = useMemo(() => ({ ...address, params: found?.params ?? {} }), [address, found]);
+  const Found = found?.value ?? NotFound;
+  return (
+    <AddressContext value={shown}>
+      <Shell>
+        <Failing key={address.path}>
+          <Suspense fallback={<Loading />}>
+            <Found />
+          </Suspense>
+        </Failing>
+      </Shell>
+    </AddressContext>
+  );
+}
+
+function NotFound() {
+  return (
+    <Page title="Not found">
+      <EmptyState title="There is no such page">The address may be of another version of the console.</EmptyState>
     </Page>
-  ),
-});
+  );
+}
+
+/** An error in a page stays in that page: the side bar works on. */
+class Failing extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: null as unknown };
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <Page title="This page failed">
+        <ErrorBox error={this.state.error} retry={() => location.reload()} />
+      </Page>
+    );
+  }
+}

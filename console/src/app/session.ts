@@ -28,6 +28,12 @@ export function useMay(scope: string): boolean {
   return session?.scopes.some((held) => held === scope || held === "admin") ?? false;
 }
 
+/** Whether the person may act on what belongs to no tenant: queues, limits, schedules. */
+export function useMayRun(): boolean {
+  const session = useSession();
+  return (session?.is_installation ?? false) && (session?.scopes.includes("operate") ?? false);
+}
+
 /** The tenant an installation's session looks at (null: all), and how to look at another. */
 export function useTenant(): [string | null, (slug: string | null) => void] {
   const [tenant] = useStored("tenant");

@@ -1,8 +1,7 @@
 /** What stands around every page: the side bar, who is signed in, the tenant, live updates, keys. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { Outlet } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { at } from "../lib/prefix";
 import { useStored } from "../lib/stored";
 import { setPaused, useLiveState } from "../live/live";
@@ -18,7 +17,7 @@ import { useTheme, type Theme } from "./theme";
 
 const NEXT: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", dark: "system" };
 
-export function Shell() {
+export function Shell({ children }: { children: ReactNode }) {
   const path = usePath();
   const go = useGo();
   const client = useQueryClient();
@@ -74,7 +73,7 @@ export function Shell() {
         {session ? <p className="version">Penstock {session.version}</p> : null}
       </nav>
       <main id="main" tabIndex={-1} key={tenant ?? ""}>
-        <Outlet />
+        {children}
       </main>
       <Toasts />
       <ShortcutSheet open={sheet} onClose={() => setSheet(false)} />

@@ -1,7 +1,7 @@
 /** Numbers as people read them. */
 
 const whole = new Intl.NumberFormat("en-GB");
-const short = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 
 /** 1,234,567; with ≈ before an estimate. */
 export function count(n: number, approximate = false): string {

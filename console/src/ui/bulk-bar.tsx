@@ -33,6 +33,8 @@ export interface BulkBarProps {
   readonly total: number | null;
   readonly approximate?: boolean;
   readonly loaded: number;
+  /** False where the API cannot act on the whole filter: then only on chosen rows. */
+  readonly allowAll?: boolean;
   /** Names of the event stream to fetch again when an operation starts. */
   readonly changes: readonly string[];
 }
@@ -58,7 +60,7 @@ export function BulkBar(props: BulkBarProps) {
         <strong>
           {selection.all ? `All ${count(total ?? 0, props.approximate)} that match` : `${count(chosen)} selected`}
         </strong>
-        {!selection.all && total !== null && total > chosen && chosen >= Math.min(props.loaded, total) ? (
+        {props.allowAll !== false && !selection.all && total !== null && total > chosen && chosen >= Math.min(props.loaded, total) ? (
           <button type="button" className="link" onClick={() => props.onSelect({ all: true })}>
             Select all {count(total, props.approximate)} that match
           </button>

@@ -71,7 +71,18 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   });
 
   if (list.isPending) return list.error ? <ErrorBox error={list.error} retry={list.refetch} /> : <Loading />;
-  if (rows.length === 0) return list.error ? <ErrorBox error={list.error} retry={list.refetch} /> : props.empty;
+  if (rows.length === 0 && list.error) return <ErrorBox error={list.error} retry={list.refetch} />;
+  if (rows.length === 0)
+    return list.hasMore ? (
+      <div className="empty">
+        <p>Nothing so far: only a part of the list was looked through.</p>
+        <button type="button" disabled={list.isFetchingMore} onClick={list.loadMore}>
+          {list.isFetchingMore ? "Looking …" : "Look further"}
+        </button>
+      </div>
+    ) : (
+      props.empty
+    );
 
   const tracks = [...(onSelect ? ["2.25rem"] : []), ...columns.map((column) => column.width ?? "minmax(6rem, 1fr)")].join(" ");
   const everyLoaded = rows.length > 0 && rows.every((row) => has(selection, rowKey(row)));

@@ -1,11 +1,214 @@
-/** The path of a document, and whether all is well. */
+/** Overview: the path of a document as a picture, and in words whether all is well. */
 
-import { Page } from "../../ui/page";
+import { useApi } from "../../api/queries";
+import type { Overview, Stage } from "../../api/operate";
+import { A } from "../../app/address";
+import { compact, count, plural, rate } from "../../lib/numbers";
+import { duration } from "../../lib/time";
+import { Answer, EmptyState } from "../../ui/notices";
+import { Figure, Page, Section } from "../../ui/page";
+import { StateBadge } from "../../ui/state";
+import { Duration, Name } from "../../ui/values";
+import { Pipe, StageHistory } from "./pipe";
+
+const NAMES: Readonly<Record<Stage["stage"], { title: string; status: string; now: string }>> = {
+  received: { title: "Received", status: "pending", now: "waiting" },
+  parsing: { title: "Parsing", status: "processing", now: "in work" },
+  embedding: { title: "Embedding", status: "embedding", now: "in work" },
+  indexed: { title: "Indexed", status: "indexed", now: "searchable" },
+};
 
 export default function OverviewPage() {
+  const found = useApi<Overview>("/v1/overview", {
+    live: ["documents", "queues", "tasks", "dead", "workers", "sources"],
+    everySeconds: 30,
+  });
   return (
     <Page title="Overview">
-      <p className="quiet">This page is being built.</p>
+      <Answer of={found}>
+        {(overview) => (
+          <>
+            <Verdict verdict={overview.verdict} />
+            <Path overview={overview} />
+            <Numbers overview={overview} />
+            <div className="columns">
+              <SourcesNeeding sources={overview.sources_needing} />
+              <Usage usage={overview.usage} />
+            </div>
+          </>
+        )}
+      </Answer>
     </Page>
+  );
+}
+
+function Verdict({ verdict }: { verdict: Overview["verdict"] }) {
+  return (
+    <div className={`verdict ${verdict.state}`} role="status" aria-label="Verdict">
+      <StateBadge state={verdict.state} />
+      {verdict.sentences.length === 0 ? (
+        <p>Documents flow, nothing failed, and nobody is needed.</p>
+      ) : (
+        <ul>
+          {verdict.sentences.map((sentence) => (
+            <li key={sentence.text}>
+              <A to={sentence.link}>
+                <bdi>{sentence.text}</bdi>
+              </A>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Path({ overview }: { overview: Overview }) {
+  const { documents, stages } = overview;
+  const whole = documents.pending + documents.processing + documents.embedding + documents.indexed + documents.skipped + documents.failed;
+  if (whole === 0)
+    return (
+      <Section title="The path of a document">
+        <EmptyState title="No document yet" command="penstock ingest file.pdf">
+          Upload one, or connect a source, and watch it pass through the stages here.
+        </EmptyState>
+      </Section>
+    );
+  const most = Math.max(1, ...stages.map((stage) => stage.waiting + stage.running));
+  return (
+    <Section title="The path of a document" actions={<span className="quiet">the last hour</span>}>
+      <ol className="path">
+        {stages.map((stage) => {
+          const named = NAMES[stage.stage];
+          const now = stage.stage === "indexed" ? documents.indexed : stage.waiting + stage.running;
+          return (
+            <li key={stage.stage} className="stage">
+              <A to={`/documents?status=${named.status}`} className="stage-now">
+                <span className="stage-name">{named.title}</span>
+                <span>
+                  <b className={now === 0 ? "zero" : ""}>{count(now, documents.approximate)}</b> {named.now}
+                </span>
+              </A>
+              <Pipe
+                level={stage.stage === "indexed" ? 0.55 : (stage.waiting + stage.running) / most}
+                flowing={stage.rate_per_minute > 0}
+                gate={stage.stage !== "indexed"}
+              />
+              <StageHistory stage={stage} />
+              <dl>
+                <div>
+                  <dt>passed</dt>
+                  <dd>{count(stage.done_hour)}</dd>
+                </div>
+                <div>
+                  <dt>failed</dt>
+                  <dd className={stage.failed_hour > 0 ? "tone-text-bad" : "zero"}>{count(stage.failed_hour)}</dd>
+                </div>
+                <div>
+                  <dt>rate</dt>
+                  <dd>{rate(stage.rate_per_minute)}</dd>
+                </div>
+                <div>
+                  <dt title="19 of 20 documents took at most this long">p95</dt>
+                  <dd>
+                    <Duration seconds={stage.p95_seconds} />
+                  </dd>
+                </div>
+              </dl>
+            </li>
+          );
+        })}
+      </ol>
+    </Section>
+  );
+}
+
+function Numbers({ overview }: { overview: Overview }) {
+  const { documents, workers, oldest_waiting: oldest } = overview;
+  const troubled = workers.silent + workers.lost;
+  return (
+    <div className="figures">
+      <Figure
+        name="Oldest waiting"
+        value={oldest ? duration(oldest.seconds) : "none"}
+        note={oldest ? <Name>{oldest.name ?? "without a name"}</Name> : "nothing waits"}
+        {...(oldest ? { to: `/documents/${oldest.document_id}` } : {})}
+      />
+      <Figure
+        name="Failed documents"
+        value={count(overview.failed_documents, documents.approximate && overview.failed_documents > 0)}
+        note={overview.failed_documents ? "see why, by cause" : "none"}
+        to="/failures?kind=document"
+        tone={overview.failed_documents ? "bad" : undefined}
+      />
+      <Figure
+        name="Dead letters"
+        value={count(overview.dead)}
+        note={overview.dead ? "tasks out of attempts" : "none"}
+        to="/failures?kind=task"
+        tone={overview.dead ? "bad" : undefined}
+      />
+      <Figure name="Skipped" value={count(documents.skipped)} note="with a reason each" to="/documents?status=skipped" />
+      <Figure
+        name="Workers"
+        value={count(workers.alive)}
+        note={troubled ? `${count(troubled)} stopped answering` : workers.alive ? "all answer" : "none is running"}
+        to="/workers"
+        tone={workers.alive === 0 ? "bad" : troubled ? "warn" : undefined}
+      />
+    </div>
+  );
+}
+
+function SourcesNeeding({ sources }: { sources: Overview["sources_needing"] }) {
+  return (
+    <Section title="Sources that need someone">
+      {sources.length === 0 ? (
+        <p className="quiet">None. Every source works by itself.</p>
+      ) : (
+        <ul className="plain-list">
+          {sources.map((source) => (
+            <li key={source.source_id}>
+              <A to={`/sources/${source.source_id}`}>
+                <bdi>{source.name}</bdi>
+              </A>{" "}
+              <span className="quiet">{source.kind}</span>
+              <p>
+                <bdi>{source.sentence}</bdi>
+              </p>
+              {source.action ? <p className="quiet">{source.action}</p> : null}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function Usage({ usage }: { usage: Overview["usage"] }) {
+  const saved = usage.texts > 0 ? Math.round((100 * usage.reused) / usage.texts) : null;
+  return (
+    <Section title="What embedding costs" actions={<span className="quiet">{usage.month}</span>}>
+      <dl className="facts">
+        <div>
+          <dt>Tokens</dt>
+          <dd>{compact(usage.tokens)}</dd>
+        </div>
+        <div>
+          <dt>Calls</dt>
+          <dd>{count(usage.calls)}</dd>
+        </div>
+        <div>
+          <dt>Saved</dt>
+          <dd>
+            {plural(usage.reused, "text")} reused{saved === null ? "" : `, ${saved} %`}
+          </dd>
+        </div>
+        <div>
+          <dt>Cost</dt>
+          <dd>{usage.cost === null ? <span className="quiet">no price is set</span> : usage.cost.toFixed(2)}</dd>
+        </div>
+      </dl>
+    </Section>
   );
 }

@@ -1,0 +1,74 @@
+"""The console: its types, its logic, its size, and what its sources must not contain."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CONSOLE = ROOT / "console"
+SOURCES = sorted(path for path in (CONSOLE / "src").rglob("*") if path.suffix in (".ts", ".tsx"))
+PACKAGES = json.loads((CONSOLE / "package.json").read_text())
+
+needs_packages = pytest.mark.skipif(
+    shutil.which("node") is None or not (CONSOLE / "node_modules").is_dir(),
+    reason="the packages of the console are not installed: make console",
+)
+
+
+def npm(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["npm", "run", "--silent", *arguments]
+    return subprocess.run(command, cwd=CONSOLE, capture_output=True, text=True, check=False, timeout=110)
+
+
+def test_the_console_shows_text_as_text_only() -> None:
+    """React escapes what it renders; nothing may go around it."""
+    raw = re.compile(r"dangerouslySetInnerHTML|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write|eval\(")
+    assert [str(path) for path in SOURCES if raw.search(path.read_text())] == []
+
+
+def test_no_file_of_the_console_is_longer_than_300_lines() -> None:
+    long = {path.name: len(path.read_text().splitlines()) for path in SOURCES if path.name != "schema.d.ts"}
+    assert {name: n for name, n in long.items() if n > 300} == {}
+
+
+def test_the_packages_are_few_and_pinned_and_the_lock_names_no_registry() -> None:
+    assert len(PACKAGES["dependencies"]) <= 12
+    pins = [*PACKAGES["dependencies"].values(), *PACKAGES["devDependencies"].values()]
+    assert [pin for pin in pins if not re.fullmatch(r"\d+\.\d+\.\d+", pin)] == []
+    lock = json.loads((CONSOLE / "package-lock.json").read_text())["packages"]
+    assert [name for name, package in lock.items() if "resolved" in package] == []
+    assert [name for name, package in lock.items() if name and "integrity" not in package] == []
+
+
+@needs_packages
+def test_the_types_of_the_console_hold_and_its_logic_passes() -> None:
+    types = npm("check")
+    assert types.returncode == 0, types.stdout
+    logic = npm("test")
+    assert logic.returncode == 0, logic.stdout + logic.stderr
+
+
+@needs_packages
+def test_two_builds_of_the_console_are_the_same_bytes(tmp_path: Path) -> None:
+    built = {}
+    for name in ("first", "second"):
+        script = (
+            f"import pathlib, sys; sys.path.insert(0, {str(ROOT / 'tools')!r}); import build_console; "
+            f"build_console.build(pathlib.Path({str(tmp_path / name)!r}), may_install=False)"
+        )
+        subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, timeout=60)
+        folder = tmp_path / name
+        built[name] = {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+    assert built["first"] == built["second"]
+    assert "index.html" in built["first"]

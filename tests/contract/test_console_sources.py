@@ -29,7 +29,9 @@ def npm(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_console_shows_text_as_text_only() -> None:
     """React escapes what it renders; nothing may go around it."""
-    raw = re.compile(r"dangerouslySetInnerHTML|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write|eval\(")
+    raw = re.compile(
+        r"dangerouslySetInnerHTML|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write|eval\("
+    )
     assert [str(path) for path in SOURCES if raw.search(path.read_text())] == []
 
 

@@ -190,6 +190,7 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     assert set(mill("tenant", "key", "revoke", "default", made["key_id"], "--json").json) == keys(
         "key_id revoked"
     )
+    assert set(mill("login", "--json").json) == keys("url name role tenant expires_at is_running")
     (tmp_path / "gate.md").write_text("# Gate\n\nIt opens at dawn.\n")
     ingested = mill("ingest", "gate.md", "--worker", "--json", timeout=120).json
     assert set(ingested) == keys("files attachments counts seconds documents pruned")

@@ -175,12 +175,14 @@ def test_a_misspelt_variable_is_a_warning_with_the_nearest_name(alone: CommandLi
 def test_up_prints_address_key_and_place_for_people(migrated: CommandLine) -> None:
     with migrated.running("up", "--port", "0") as child:
         assert child.stdout is not None
-        lines = [child.stdout.readline() for _ in range(5)]
+        lines = [child.stdout.readline() for _ in range(6)]
         child.terminate()
         assert child.wait(60) == 0
     assert lines[0].startswith("Penstock is running: http://127.0.0.1:")
     assert lines[1] == f"Data: {migrated.folder}/data\n"
     assert lines[2].startswith("API key of tenant default: pk_")
+    assert lines[4].startswith("Console: http://127.0.0.1:")
+    assert lines[4].endswith("(to sign in, run: penstock login)\n")
 
 
 def test_ingest_and_search_work_alone_on_the_embedded_database(alone: CommandLine) -> None:

@@ -21,6 +21,7 @@ GROUPS = {
     "Start here": {
         "demo": "Watch documents become searchable while a worker is killed.",
         "up": "Start everything: Postgres, the API and a worker.",
+        "login": "Print a link that signs in to the web console.",
     },
     "Documents": {
         "ingest": "Add files and folders and wait until they are searchable.",
@@ -80,6 +81,7 @@ HOMES = {
     "explain": "documents.explain",
     "ingest": "ingest.command",
     "mcp": "mcp.command",
+    "login": "run.login",
     "message": "operate.message",
     "migrate": "database.migrate",
     "model": "documents.model",

@@ -139,6 +139,9 @@ class _Announced:
     ) -> None:
         self._data = str(settings.data_dir.absolute())
         self._own = addresses.embedded is not None
+        self._prefix = settings.api_prefix or ""
+        open_to_all = settings.console_auth == "off"
+        self._how = "(no sign-in)" if open_to_all else "(to sign in, run: penstock login)"
         self._secret = secret
         self._told = told
         self._as_json = as_json
@@ -168,6 +171,7 @@ class _Announced:
         if secret is not None:
             output.write(f"API key of tenant {DEFAULT}: {secret}")
             output.write("Keep it: it is shown only once. To create another: penstock tenant key create")
+        output.write(f"Console: {url}{self._prefix} {self._how}")
         output.write("Press Ctrl-C to stop.")
 
     def restarted(self, child: Child, code: int) -> None:

@@ -87,6 +87,8 @@ def test_generated_requests_find_no_fault(database: Database, tmp_path: Path) ->
         tried = 0
         for result in schema.get_all_operations():
             operation: Any = result.ok()  # type: ignore[union-attr]  # an invalid description ends here
+            if operation.path == "/v1/events":
+                continue  # a stream without an end; test_live_events reads it
             # Random ids only ever find 404; these are of things that exist.
             names = {parameter.name for parameter in operation.path_parameters}
             given = {name: known[name] for name in names & known.keys()}

@@ -39,6 +39,8 @@ SEES_EVERY_TENANT = {
     "all_tenants.note_parameters": "maintenance of secrets outside the database, for all tenants",
     "all_tenants.due_sweeps": "maintenance of an index outside the database, for all tenants",
     "all_tenants.end_own_session": "a browser signs out; the hash of its session is all that opens it",
+    "all_tenants.watch": "an API process says that somebody looks at pages; answers nothing",
+    "all_tenants.end_watch": "the same, that nobody does any more; answers nothing",
     "all_tenants.find_session": "a request is whose session it carries; the hash is all that opens it",
     "all_tenants.use_login_link": "somebody who signs in has no key; the hash of the link opens it",
     "all_tenants.find_deletion": "a deleted account has no key; the hash of its receipt's token opens it",
@@ -80,6 +82,7 @@ SEES_ITS_OWN = {
 
 SERVES_EVERY_TENANT = {
     "queues.take_samples": "samples the queues, whosever tasks they hold; answers a count",
+    "queues.announce": "a worker works for every tenant, and tells pages to look again; a count of seconds",
     "queues.admit": "decides what is due in a queue, whosever it is",
     "queues.claim": "a worker works for every tenant",
     "queues.close_cancelled": "closes what this worker holds",

@@ -26,6 +26,7 @@ from penstock.api import (
     documents,
     embedding,
     failures,
+    events,
     health,
     ingestions,
     login_pages,
@@ -56,6 +57,7 @@ from penstock.api.drain_connections import DrainConnections
 from penstock.api.envelope import EnvelopeMiddleware
 from penstock.api.host_check import HostCheck
 from penstock.api.identity import COOKIE, admit
+from penstock.api.live import LiveChanges
 from penstock.api.notification_counts import NotificationCounts
 from penstock.api.prefix import PathPrefix
 from penstock.api.problem import KINDS, MEDIA_TYPE, Problem, answer
@@ -121,11 +123,15 @@ def create_app(
     `host` is the address it is served on, if it differs from the settings.
     """
 
+    live = LiveChanges(engine)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             if opens:
                 await stack.enter_async_context(engine)
+            stack.push_async_callback(live.finished)
+            stack.callback(live.close)
             yield
 
     app = FastAPI(
@@ -142,6 +148,8 @@ def create_app(
     assert_loopback(engine.settings, host or engine.settings.api_host)
     app.state.engine = engine
     app.state.bundle = Bundle()
+    app.state.live = live
+    app.state.stopping = [live.close]
     app.state.rate_limit = RateLimit()
     settings = engine.settings
     whole = settings.spool_bytes or 8 * settings.max_upload_bytes
@@ -188,6 +196,7 @@ def create_app(
         deletion.router,
         deletion.receipts,
         embedding.router,
+        events.router,
         health.router,
         docs_page.router,
         server_pages.router,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,9 @@ def listen(host: str, port: int) -> socket.socket:
 class HttpServer(uvicorn.Server):
     """Runs until `stop()`; signals are handled by the owner, which has more to close than requests."""
 
+    stopping: Sequence[Callable[[], None]] = ()
+    """Called when it stops, to end requests that would go on forever."""
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
@@ -45,6 +48,8 @@ class HttpServer(uvicorn.Server):
         """Finish the current requests and stop; called again, stop at once."""
         self.force_exit = self.should_exit
         self.should_exit = True
+        for call in self.stopping:
+            call()
 
 
 def server(
@@ -65,4 +70,6 @@ def server(
         ws="none",
     )
     config.limits = bounds
-    return HttpServer(config)
+    made = HttpServer(config)
+    made.stopping = getattr(getattr(app, "state", None), "stopping", ())
+    return made

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
+from uuid import UUID
 
 from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import LeaseId, WorkerId
@@ -107,6 +108,10 @@ class DutyCalls:
         """Renew all leases; returns those whose cancellation was requested, with the reason."""
         rows = await self._line.fetch("select * from queues.beat($1)", worker_id)
         return {row["lease_id"]: row["reason"] for row in rows}
+
+    async def announce(self, tenant_ids: list[UUID]) -> int:
+        """Tell pages that tasks changed; returns for how many seconds somebody looks."""
+        return cast("int", await self._line.fetchval("select queues.announce($1)", tenant_ids))
 
     async def stop(self, worker_id: WorkerId) -> int:
         return cast("int", await self._line.fetchval("select queues.stop_worker($1)", worker_id))

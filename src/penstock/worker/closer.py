@@ -48,11 +48,18 @@ class Group:
 class Closer:
     """Accepts ended runs from the slots without blocking, and closes their leases in groups."""
 
-    def __init__(self, broker: Broker, metrics: Metrics, closed: Callable[[bool], None]) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        metrics: Metrics,
+        closed: Callable[[bool], None],
+        announced: Callable[[Sequence[Lease]], None] = lambda _: None,
+    ) -> None:
         self._broker = broker
         self._metrics = metrics
         self._tell_closed = closed
         """Called after each group; True if keys were freed or tasks put back."""
+        self._announced = announced
         self._groups: list[Group] = []
         self._wake = asyncio.Event()
         self._settled = asyncio.Event()
@@ -138,6 +145,7 @@ class Closer:
             for verdict in verdicts:
                 lease, failure = leases[verdict.lease_id]
                 self._failed(group.worker_id, lease, failure, verdict.outcome, str(verdict.retry_at))
+            self._announced([lease for lease, _ in failures])
             self._tell_closed(True)
         if group.snoozed:
             snoozes = group.snoozed[:LARGEST_GROUP]
@@ -170,6 +178,7 @@ class Closer:
         for task_type, count in Counter(lease.task_type for lease in batch).items():
             self._metrics.completed(task_type, status, count)  # type: ignore[arg-type]  # the callers name a Status
         group.unanswered.clear()
+        self._announced(batch)
         self._closed += len(batch)
         self.total += len(batch)
         # A worker gets only one suspect task (two workers lost) at a time; the next may come now.

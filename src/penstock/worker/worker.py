@@ -22,6 +22,8 @@ from penstock.queue.registry import Registry
 from penstock.queue.schedule import next_tick
 from penstock.settings import Settings
 from penstock.worker import native_stall
+from penstock.worker.announcer import SECONDS as ANNOUNCE_SECONDS
+from penstock.worker.announcer import Announcer
 from penstock.worker.claimer import Claimer, ClaimOptions
 from penstock.worker.closer import Closer
 from penstock.worker.duties import LeaseReconciler, fire_schedules, maintain, read_gauges, rescue
@@ -37,6 +39,7 @@ log = get_logger(__name__)
 
 READY = "penstock_ready"
 CANCEL = "penstock_cancel"
+WATCH = "penstock_watch"
 SHORTEST_SILENCE = 5.0
 MAINTENANCE_SECONDS = 60.0
 
@@ -89,7 +92,8 @@ class Worker:
         self._errands = self._line("duties")
         self._calls = DutyCalls(self._errands)
         self._broker = NativeBroker(self._claims, self._closes)
-        self._closer = Closer(self._broker, self.metrics, self._closed)
+        self._announcer = Announcer(self._calls.announce, self._started)
+        self._closer = Closer(self._broker, self.metrics, self._closed, self._announcer.closed)
         self._slots: dict[str, Slots] = {}
         self._claimers: dict[str, Claimer] = {}
         self._by_number: dict[str, Claimer] = {}
@@ -152,9 +156,10 @@ class Worker:
         for claimer in self._claimers.values():
             await claimer.start()
         # Cancellations come by NOTIFY too, so the listener runs even if wake-ups are switched off.
-        channels = [READY, CANCEL] if settings.notify else [CANCEL]
+        channels = [READY, CANCEL, WATCH] if settings.notify else [CANCEL]
         self._listener = Listener(self._listen_url, channels, self._notified, self._listening)
         await self._listener.start()
+        await self._announcer.begin()
         accountant = LeaseReconciler(self._calls, self._broker, self)
         self._duties = [
             Duty("rescue", max(settings.lease_seconds / 3, 0.2), self._rescue),
@@ -163,6 +168,7 @@ class Worker:
             Duty("gauges", 15.0, self._gauges),
             Duty("accounting", 5.0, accountant.run_once),
             Duty("durations", 1.0, self._report),
+            Duty("announcing", ANNOUNCE_SECONDS, self._announcer.run_once),
         ]
         for duty in (*self._duties, *self._options.services):
             await duty.start()
@@ -250,6 +256,8 @@ class Worker:
             claimer = self._by_number.get(number)
             if claimer is not None:
                 claimer.wake(due=kind == "due")
+        elif channel == WATCH:
+            self._announcer.watched(float(payload))
         elif self._heartbeat is not None and payload == self.metrics.worker_id:
             self._heartbeat.beat_now()
 

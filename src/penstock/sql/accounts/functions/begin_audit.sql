@@ -16,7 +16,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into accounts.audit (
+  insert into accounts.audit_entry (
     audit_id, tenant_id, at, who, role, via, action, target, status, detail, request_id)
   values (
     _audit_id, internal.require_tenant(), internal.clock(), _who, _role::accounts.role, _via::accounts.credential,

@@ -6,7 +6,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update accounts.audit a set status = _status, detail = a.detail || _detail
+  update accounts.audit_entry a set status = _status, detail = a.detail || _detail
   where a.tenant_id = internal.require_tenant() and a.audit_id = _audit_id and a.status is null;
 end;
 $$;

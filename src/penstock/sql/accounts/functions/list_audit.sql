@@ -15,7 +15,7 @@ as $$
 begin
   return query
   select to_jsonb(a) - 'tenant_id' || jsonb_build_object('tenant', t.slug)
-  from accounts.audit a
+  from accounts.audit_entry a
   join accounts.tenant t on t.tenant_id = a.tenant_id
   where a.tenant_id = internal.require_tenant()
     and (_before is null or a.audit_id < _before)

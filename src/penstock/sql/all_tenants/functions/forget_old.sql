@@ -32,7 +32,7 @@ begin
   delete from internal.operator_link l where l.expires_at < internal.clock() - interval '1 day';
   get diagnostics v_count = row_count;
   v_signed_in := v_signed_in + v_count;
-  delete from accounts.audit a where a.at < internal.clock() - interval '1 year';
+  delete from accounts.audit_entry a where a.at < internal.clock() - interval '1 year';
   get diagnostics v_count = row_count;
   v_signed_in := v_signed_in + v_count;
   delete from internal.operator_audit a where a.at < internal.clock() - interval '1 year';

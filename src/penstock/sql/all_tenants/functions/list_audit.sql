@@ -27,7 +27,7 @@ as $$
     union all
     (
       select a.audit_id, to_jsonb(a) - 'tenant_id' || jsonb_build_object('tenant', t.slug)
-      from accounts.audit a
+      from accounts.audit_entry a
       join accounts.tenant t on t.tenant_id = a.tenant_id
       where (_slug is null or t.slug = _slug)
         and (_before is null or a.audit_id < _before)

@@ -12,6 +12,7 @@ to penstock_api, worker_service_user, service_role;
 
 grant execute on function
   all_tenants.end_own_session,
+  all_tenants.end_watch,
   all_tenants.find_deletion,
   all_tenants.find_key,
   all_tenants.find_session,
@@ -20,7 +21,8 @@ grant execute on function
   all_tenants.use_login_link,
   all_tenants.use_state,
   all_tenants.wake_by_account,
-  all_tenants.wake_by_subscription
+  all_tenants.wake_by_subscription,
+  all_tenants.watch
 to penstock_api, service_role;
 
 -- A tenant that looks by these sees its own, an operator all.

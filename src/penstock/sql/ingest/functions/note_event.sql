@@ -1,4 +1,4 @@
--- Appends to a document's timeline.
+-- Appends to a document's timeline, and tells pages that show the document: every move of a document goes through here.
 create or replace function ingest.note_event(
   _document_id uuid,
   _event text,
@@ -19,4 +19,5 @@ as $$
   values (
     internal.require_tenant(), _document_id, _ingestion_id, internal.clock(), _event, _from, _to, _reason_code,
     left(_message, 2000), coalesce(_detail, '{}'));
+  select internal.announce(internal.tenant_id(), 'document:' || _document_id);
 $$;

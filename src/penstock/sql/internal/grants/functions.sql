@@ -49,3 +49,5 @@ grant select, insert, update, delete on internal.mail_watcher to penstock_all_te
 -- So do people who operate the whole installation, and what they did.
 grant select, insert, update, delete on internal.operator_session, internal.operator_link, internal.operator_audit
 to penstock_all_tenants;
+-- And API processes whose pages somebody follows.
+grant select, insert, update, delete on internal.watcher to penstock_all_tenants;

@@ -85,6 +85,7 @@ to service_role;
 
 grant execute on function
   queues.admit,
+  queues.announce,
   queues.beat,
   queues.claim,
   queues.close_cancelled,

@@ -7,15 +7,16 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
-
-import httpx2
+from typing import TYPE_CHECKING, Any
 
 from penstock.api.live import LiveChanges
 from tests.integration.api_server import ApiServer, api_server, form
 from tests.integration.console_client import signed_in
 from tests.plugins.database import Database
 from tests.plugins.workers import eventually
+
+if TYPE_CHECKING:
+    import httpx2
 
 SECONDS = 30.0
 

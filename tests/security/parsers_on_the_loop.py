@@ -21,9 +21,13 @@ from penstock.api import account, envelope, idempotency
 from penstock.api.bodies import refuse_unacceptable
 from penstock.api.header_parameters import filename_of, parameters
 from penstock.api.host_check import HostCheck
+from penstock.api.identity import session_cookie
 from penstock.api.json_values import parse_object
+from penstock.api.login_pages import safe_next
 from penstock.api.multipart import UploadForm, clean_filename, is_form
 from penstock.api.request_head import BoundedConnection
+from penstock.console import bundle
+from penstock.console.bundle import Bundle
 from penstock.embed.remote import embedder
 from penstock.embed.remote.cohere import CohereWire
 from penstock.embed.remote.cohere import model_of as cohere_model
@@ -358,6 +362,7 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     ),
     "penstock.api.header_parameters._PARAMETER": each(parameters, HEADER),
     "penstock.api.idempotency._KEY": each(idempotency._KEY.fullmatch, HEADER),
+    "penstock.api.login_pages._NEXT": each(safe_next, HEADER, "/", "/a", "/\\", "%2f"),
     "penstock.api.multipart._CONTROLS": each(clean_filename, HEADER),
     "penstock.api.multipart:python_multipart.exceptions": _forms_content_type,
     "penstock.api.multipart:python_multipart.multipart": _form_bodies,
@@ -431,7 +436,10 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.sources.mail.rules.words._TOKEN": each(
         _rules, LONGEST_TEXT, "a", "a ", "1a", "_", "\u0301", "\ufdfa", "invoice", "total paid ", "\xdf"
     ),
+    "penstock.console.bundle._HASHED": each(bundle._HASHED.search, HEADER, "-", "a-", ".", "-a."),
+    "penstock.console.bundle._NAME": each(Bundle().asset, HEADER, "a", ".", "../"),
     # Without a pattern or parser of ours, but outside bytes all the same.
+    "penstock.api.identity.session_cookie": each(session_cookie, HEADER, "penstock_session=", ";", '\\"'),
     "penstock.api.bodies.refuse_unacceptable": each(_accept, HEADER, ",", ";", "a,", ";q=0,", " "),
     "penstock.api.host_check.HostCheck": each(_host, HEADER),
     "penstock.api.json_values.parse_object": _json,
@@ -446,6 +454,8 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
 
 NOT_ON_A_LOOP: Final[dict[str, str]] = {
     "penstock.pipeline.classify.prototypes:tomllib": "a file that comes with the package",
+    "penstock.console.bundle._RELATIVE": "our own page",
+    "penstock.console.bundle._index": "our own page",
     "penstock.backup.": "a command, on the operator's own archive",
     "penstock.cli.": "a command's own arguments and errors",
     "penstock.processes.channels.own": "the name of a channel that a program registers at its start",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -39,7 +40,7 @@ async def home(request: Request) -> Response:
 
 @router.get("/assets/{name}")
 async def asset(request: Request, name: str) -> Response:
-    found = _bundle(request).asset(name)
+    found = await asyncio.to_thread(_bundle(request).asset, name)  # the first read compresses it
     if found is None:
         raise HttpRefused("not-found", f"There is no file {name[:100]}", "Reload the page")
     return _sent(request, found)
@@ -71,8 +72,10 @@ async def page_instead(request: Request, api: frozenset[str]) -> Response | None
     first = path[1:].partition("/")[0]
     if request.method not in ("GET", "HEAD") or first in api:
         return None
-    if path == f"/{first}" and (found := _bundle(request).root_file(first)) is not None:
-        return _sent(request, found)
+    if path == f"/{first}":
+        found = await asyncio.to_thread(_bundle(request).root_file, first)
+        if found is not None:
+            return _sent(request, found)
     if "text/html" not in request.headers.get("accept", ""):
         return None
     return await console_page(request)

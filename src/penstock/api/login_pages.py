@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Path, Request, Response
 
 from penstock.api.bodies import read_whole
-from penstock.api.identity import COOKIE, engine_of, is_same_origin, signed_in
+from penstock.api.identity import COOKIE, engine_of, is_same_origin, session_cookie, signed_in
 from penstock.api.prefix import prefix_of
 from penstock.api.problem import HttpRefused
 from penstock.api.server_pages import page
@@ -96,9 +96,9 @@ async def use_link(request: Request, token: Token) -> Response:
 async def sign_out(request: Request) -> Response:
     """End the session and forget its cookie."""
     _refuse_other_site(request)
-    token = request.cookies.get(COOKIE)
+    token = session_cookie(request.headers.get("cookie", ""))
     if token:
-        await engine_of(request).sessions.end_own(token[:256])
+        await engine_of(request).sessions.end_own(token)
     response = Response(status_code=303, headers={"Location": f"{prefix_of(request)}/login"})
     _set_cookie(request, response, "", 0)
     return response

@@ -1,4 +1,4 @@
--- Who is signed in to the console, the links that sign somebody in, and what everybody changed. Rows of a tenant are in
+-- Who is signed in to the console, the links that sign somebody in, what everybody changed, and who follows changes. Rows of a tenant are in
 -- accounts; those of people who operate the whole installation belong to no tenant and are in internal.
 
 create type accounts.role as enum ('viewer', 'operator', 'admin');
@@ -33,7 +33,7 @@ create table accounts.login_link (
 create index login_link_tenant_id_idx on accounts.login_link (tenant_id);
 
 -- A row is written before the request is carried out; no status means that it never ended.
-create table accounts.audit (
+create table accounts.audit_entry (
   audit_id uuid primary key,
   tenant_id uuid not null references accounts.tenant,
   at timestamptz not null,
@@ -46,8 +46,8 @@ create table accounts.audit (
   detail jsonb not null,
   request_id text not null
 );
-create index audit_tenant_id_idx on accounts.audit (tenant_id, audit_id);
-create index audit_at_idx on accounts.audit (at);
+create index audit_entry_tenant_id_idx on accounts.audit_entry (tenant_id, audit_id);
+create index audit_entry_at_idx on accounts.audit_entry (at);
 
 create table internal.operator_session (
   session_id uuid primary key,
@@ -82,3 +82,9 @@ create table internal.operator_audit (
   request_id text not null
 );
 create index operator_audit_at_idx on internal.operator_audit (at);
+
+-- API processes in which somebody follows changes on a page: functions send NOTIFY about changes only while one is here.
+create table internal.watcher (
+  watcher_id uuid primary key,
+  seen_until timestamptz not null
+);

@@ -26,7 +26,6 @@ from penstock.api.json_values import parse_object
 from penstock.api.login_pages import safe_next
 from penstock.api.multipart import UploadForm, clean_filename, is_form
 from penstock.api.request_head import BoundedConnection
-from penstock.console import bundle
 from penstock.console.bundle import Bundle
 from penstock.embed.remote import embedder
 from penstock.embed.remote.cohere import CohereWire
@@ -436,7 +435,6 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.sources.mail.rules.words._TOKEN": each(
         _rules, LONGEST_TEXT, "a", "a ", "1a", "_", "\u0301", "\ufdfa", "invoice", "total paid ", "\xdf"
     ),
-    "penstock.console.bundle._HASHED": each(bundle._HASHED.search, HEADER, "-", "a-", ".", "-a."),
     "penstock.console.bundle._NAME": each(Bundle().asset, HEADER, "a", ".", "../"),
     # Without a pattern or parser of ours, but outside bytes all the same.
     "penstock.api.identity.session_cookie": each(session_cookie, HEADER, "penstock_session=", ";", '\\"'),

@@ -27,7 +27,6 @@ _KINDS: Final = {
 }
 _COMPRESSED: Final = frozenset({".js", ".css", ".svg", ".json", ".map", ".html"})
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
-_HASHED: Final = re.compile(r"[.-][A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
 _RELATIVE: Final = re.compile(r"""\b(src|href)=(["'])\./""")
 
 
@@ -37,7 +36,7 @@ class BundleFile:
     gzipped: bytes | None
     media_type: str
     immutable: bool
-    """Named by the hash of its content, so that it may be cached forever."""
+    """An asset is named by the hash of its content, so that it may be cached forever."""
 
 
 class Bundle:
@@ -84,7 +83,7 @@ def _read(path: Path, _changed: int, is_asset: bool) -> BundleFile | None:
         content,
         smaller if smaller is not None and len(smaller) < len(content) else None,
         _KINDS[path.suffix],
-        is_asset and _HASHED.search(path.name) is not None,
+        is_asset,
     )
 
 

@@ -18,6 +18,7 @@ from tests.security.calls_without_a_tenant import (
     NAMES_A_TENANT,
     RUNS_FOR_A_TENANT,
     SEES_EVERY_TENANT,
+    SEES_ITS_OWN,
     SERVES_EVERY_TENANT,
 )
 from tests.security.probe_values import probe_values

@@ -77,6 +77,8 @@ class Filled:
     dead_task_id: int
     worker_id: int
     lease_id: int
+    operation_id: UUID
+    view_id: UUID
 
     def mark(self, field: str) -> str:
         return self.prefix + field
@@ -187,6 +189,7 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
             f'{{"fact": "{mark("fact")}"}}', halves(), mark("embedder"),
         )  # fmt: skip
 
+    operation_id, view_id = await fill_operations(calls, prefix, tenant, document_id)
     connected = await fill_source(calls, prefix, tenant, mark("project"))
     email, sms = await fill_processes(calls, prefix, tenant)
     worker_id, lease_id, task_id, dead = await fill_queue(calls, prefix, tenant)
@@ -214,7 +217,26 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
         dead_task_id=dead,
         worker_id=worker_id,
         lease_id=lease_id,
+        operation_id=operation_id,
+        view_id=view_id,
     )
+
+
+async def fill_operations(
+    calls: DocumentCalls, prefix: str, tenant: Tenant, document_id: UUID
+) -> tuple[UUID, UUID]:
+    """An operation whose items are chosen, and a saved view; their ids."""
+    chosen = {"ids": [str(document_id)]}
+    begun = await calls.of(
+        tenant, "ingest.start_operation", "documents.reindex", chosen, 1, prefix + "startedby"
+    )
+    operation_id = UUID(begun["operation_id"])
+    run = await calls.of(tenant, "ingest.begin_operation", operation_id, 1)
+    assert await calls.of(tenant, "ingest.step_operation", operation_id, run) == "more"
+    view = await calls.of(
+        tenant, "accounts.put_view", "documents", prefix + "view", prefix + "viewquery", prefix + "viewer"
+    )
+    return operation_id, UUID(view["view_id"])
 
 
 async def stage(calls: DocumentCalls, prefix: str, tenant: Tenant, run: Run) -> None:

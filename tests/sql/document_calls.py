@@ -25,6 +25,7 @@ TASK_TYPES: dict[str, dict[str, object]] = {
     "delete-project": {"max_attempts": 20, "on_duplicate": "coalesce"},
     "sync-source": {"max_attempts": 5, "on_duplicate": "coalesce"},
     "delete-source": {"max_attempts": 20, "on_duplicate": "coalesce"},
+    "operate": {"max_attempts": 10, "on_duplicate": "coalesce"},
     "revoke-tokens": {"max_attempts": 20, "on_duplicate": "coalesce"},
 }
 

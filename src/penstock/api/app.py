@@ -23,6 +23,7 @@ from penstock.api import (
     decisions,
     deletion,
     docs_page,
+    document_pages,
     documents,
     embedding,
     events,
@@ -31,6 +32,7 @@ from penstock.api import (
     ingestions,
     login_pages,
     mail_webhooks,
+    operations,
     overview,
     processes,
     projects,
@@ -49,6 +51,7 @@ from penstock.api import (
     tasks,
     tenants,
     uploads,
+    views,
     webhook_intake,
     workers,
 )
@@ -79,6 +82,10 @@ _DESCRIPTION: Final = (
 )
 _TAGS: Final = [
     {"name": "Documents", "description": "Upload, follow, download and delete documents."},
+    {
+        "name": "Operations",
+        "description": "Act on everything that matches a filter, in the background; saved views.",
+    },
     {"name": "Search", "description": "Find passages by meaning and by words."},
     {"name": "Projects", "description": "Collections of documents with their own settings."},
     {
@@ -170,6 +177,10 @@ def create_app(
         retrying.router,
         documents.router,
         documents.originals,
+        document_pages.router,
+        document_pages.pictures,
+        operations.router,
+        views.router,
         searching.router,
         projects.router,
         account.router,

@@ -1,4 +1,4 @@
-"""Clients: list and show them with their facts, join two, split a record off."""
+"""Clients: list and show them with their facts, join two, split a record off, keep records of your own."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pydantic import Field
 
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import engine_of
-from penstock.api.json_values import Body
+from penstock.api.json_values import Body, Metadata, Text
 from penstock.api.parameters import Limit, Reader, Writer
+from penstock.errors import InvalidArgument
 from penstock.sources.clients.rows import ClientDetails, ClientList
 
 router = APIRouter(route_class=GuardedRoute, tags=["Clients"], prefix="/v1/clients")
@@ -25,6 +26,25 @@ class OtherClient(Body):
 
 class RecordToSplit(Body):
     record_id: Annotated[UUID, Field(description="The `record_id` of one of the client's records.")]
+
+
+class ClientWanted(Body):
+    """A record that a person writes; no sync touches it."""
+
+    name: Annotated[Text, Field(min_length=1, max_length=500, pattern=r"\S")]
+    project: Annotated[Text, Field(min_length=1, max_length=63)] = "default"
+    industry: Annotated[Text, Field(max_length=500)] | None = None
+    summary: Annotated[Text, Field(max_length=20_000)] | None = None
+    key_facts: Annotated[Metadata, Field(default_factory=dict)]
+
+
+class ClientChange(Body):
+    """What is not given stays as it is; `key_facts` replaces all facts of the record."""
+
+    name: Annotated[Text, Field(min_length=1, max_length=500, pattern=r"\S")] | None = None
+    industry: Annotated[Text, Field(max_length=500)] | None = None
+    summary: Annotated[Text, Field(max_length=20_000)] | None = None
+    key_facts: Metadata | None = None
 
 
 @router.get("", operation_id="listClients")
@@ -64,3 +84,31 @@ async def split(request: Request, caller: Writer, client_id: OneClient, body: Re
     return await engine_of(request).clients.split(
         caller.tenant_id, body.record_id, client_id=client_id, decided_by=caller.decider
     )
+
+
+@router.post("", status_code=201, operation_id="addClient")
+async def add(request: Request, caller: Writer, body: ClientWanted) -> ClientDetails:
+    """Add a record of your own; it becomes part of the client with the same name or domain, if any."""
+    return await engine_of(request).clients.add(
+        caller.tenant_id,
+        body.name,
+        project=body.project,
+        industry=body.industry,
+        summary=body.summary,
+        facts=body.key_facts,
+    )
+
+
+@router.patch("/{client_id}", operation_id="changeClient")
+async def change(request: Request, caller: Writer, client_id: OneClient, body: ClientChange) -> ClientDetails:
+    """Change a record of your own; records of sources are changed at the source."""
+    changes = body.model_dump(exclude_unset=True)
+    if "name" in changes and changes["name"] is None:
+        raise InvalidArgument("a client needs a name", "name", "Give it one, or leave it out")
+    return await engine_of(request).clients.change(caller.tenant_id, client_id, changes)
+
+
+@router.delete("/{client_id}", status_code=204, operation_id="removeClient")
+async def remove(request: Request, caller: Writer, client_id: OneClient) -> None:
+    """Delete a record of your own; records of sources go with their item or source."""
+    await engine_of(request).clients.remove(caller.tenant_id, client_id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from urllib.parse import quote
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -14,13 +13,15 @@ from pydantic import BaseModel, ConfigDict
 from penstock.api.guarded import GuardedRoute, StreamedRoute
 from penstock.api.identity import engine_of
 from penstock.api.parameters import Cursor, Document, Limit, Reader, Wait, Writer
-from penstock.documents.rows import ChunkRow, Event, Explanation, Ingestion, Page
+from penstock.documents.filters import DocumentFilter, DocumentOrder
+from penstock.documents.rows import ChunkRow, DocumentPage, Event, Explanation, Ingestion, Page
 from penstock.documents.rows import Document as DocumentRow
-from penstock.model import DocumentId, DocumentStatus, SourceId
+from penstock.model import DocumentId
 
 router = APIRouter(route_class=GuardedRoute, tags=["Documents"], prefix="/v1/documents")
 originals = APIRouter(route_class=StreamedRoute, tags=["Documents"], prefix="/v1/documents")
 
+_SEVERAL: Final = "Several are separated by commas; one after a ! is excluded."
 _ORIGINAL: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": "The original bytes.",
@@ -47,29 +48,50 @@ class Ingestions(BaseModel):
 async def documents(
     request: Request,
     caller: Reader,
-    project: Annotated[
-        str | None, Query(max_length=63, description="Only documents of this project.")
+    project: Annotated[str | None, Query(max_length=1_000, description=f"Projects. {_SEVERAL}")] = None,
+    status: Annotated[
+        str | None, Query(max_length=200, description=f"Statuses, such as failed,skipped. {_SEVERAL}")
     ] = None,
-    status: DocumentStatus | None = None,
-    source_id: UUID | None = None,
-    mime_type: Annotated[str | None, Query(max_length=200)] = None,
+    source_id: Annotated[str | None, Query(max_length=2_000, description=f"Sources. {_SEVERAL}")] = None,
+    mime_type: Annotated[str | None, Query(max_length=1_000, description=f"Types. {_SEVERAL}")] = None,
+    reason: Annotated[str | None, Query(max_length=1_000, description=f"Reason codes. {_SEVERAL}")] = None,
+    fingerprint: Annotated[
+        str | None, Query(max_length=64, description="Only documents of this group of failures.")
+    ] = None,
     title: Annotated[
         str | None,
         Query(max_length=200, description=("Only documents whose title or file name contains this.")),
     ] = None,
+    q: Annotated[
+        str | None,
+        Query(
+            max_length=200,
+            description=(
+                "Only documents whose title, file name, path or external id contains this. Each page looks "
+                "at 20,000 documents: one may be empty and still have a cursor."
+            ),
+        ),
+    ] = None,
+    sort: DocumentOrder = "newest",
+    count: Annotated[
+        bool, Query(description="Also say how many match; above 10,000 it is an estimate.")
+    ] = False,
     cursor: Cursor = None,
     limit: Limit = 50,
-) -> Page[DocumentRow]:
-    """List documents, newest first."""
-    return await engine_of(request).documents.list(
-        caller.tenant_id,
+) -> DocumentPage:
+    """List documents, newest first unless another order is asked for."""
+    chosen = DocumentFilter(
         project=project,
         status=status,
-        source_id=None if source_id is None else SourceId(source_id),
+        source_id=source_id,
         mime_type=mime_type,
+        reason=reason,
+        fingerprint=fingerprint,
         title=title,
-        cursor=cursor,
-        limit=limit,
+        q=q,
+    )
+    return await engine_of(request).documents.page(
+        caller.tenant_id, chosen, sort=sort, cursor=cursor, limit=limit, count=count
     )
 
 

@@ -14,6 +14,7 @@ from penstock.api.parameters import Searcher
 from penstock.errors import InvalidArgument
 from penstock.model import TenantId
 from penstock.search import SearchHit, SearchQuery, UnavailableEmbedder
+from penstock.search.answer import ScoreParts, SearchSteps, score_parts
 from penstock.search.query import LONGEST_QUERY, Mode
 
 router = APIRouter(route_class=GuardedRoute, tags=["Search"], prefix="/v1/search")
@@ -21,6 +22,7 @@ router = APIRouter(route_class=GuardedRoute, tags=["Search"], prefix="/v1/search
 
 class FoundHit(SearchHit):
     link: str | None = Field(description="The document's URL in this API.")
+    scores: ScoreParts = Field(description="What the score is made of.")
 
 
 class SearchResponse(BaseModel):
@@ -35,6 +37,7 @@ class SearchResponse(BaseModel):
 
     hits: list[FoundHit]
     took_ms: float
+    steps: SearchSteps | None = Field(default=None, description="How long each step took, with `explain`.")
     models: list[str]
     no_good_match: bool
     degraded: list[str]
@@ -86,11 +89,13 @@ async def _found(request: Request, tenant_id: TenantId, query: SearchQuery) -> S
         hits=[
             FoundHit(
                 **hit.__dict__,
+                scores=score_parts(hit),
                 link=None if hit.document_id is None else f"/v1/documents/{hit.document_id}",
             )
             for hit in answer.hits
         ],
         took_ms=answer.took_ms,
+        steps=answer.steps,
         models=list(answer.models),
         no_good_match=answer.no_good_match,
         degraded=list(answer.degraded),

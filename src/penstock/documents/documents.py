@@ -8,21 +8,24 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
-from uuid import UUID
 
 from penstock.db.tenancy import TenantPool
+from penstock.documents.filters import DocumentFilter, DocumentOrder, bad_cursor, read_cursor, write_cursor
 from penstock.documents.rows import (
     ChunkRow,
     Content,
     Document,
+    DocumentPage,
+    DocumentText,
     Estimate,
     Event,
     Explanation,
     External,
     Ingestion,
+    OriginalFile,
     Page,
 )
-from penstock.errors import InvalidArgument
+from penstock.documents.timeline import Span, spans_of
 from penstock.model import (
     DocumentId,
     DocumentStatus,
@@ -39,6 +42,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+PAGE = "select ingest.page_documents($1, $2, $3, $4, $5)"
+COUNT = "select ingest.count_documents($1)"
+TEXT = "select ingest.document_text($1, $2, $3)"
+TIMELINE = "select ingest.document_timeline($1)"
 ENDED = frozenset({DocumentStatus.INDEXED, DocumentStatus.SKIPPED, DocumentStatus.FAILED})
 
 
@@ -70,20 +77,50 @@ class Documents:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page[Document]:
-        """Newest first."""
-        before = None if cursor is None else _uuid(cursor)
-        rows = await self._rows(
-            tenant_id,
-            "select ingest.list_documents($1, $2, $3, $4, $5, $6, $7)",
-            None if project is None else str(project),
-            None if status is None else status.value,
-            source_id,
-            mime_type,
-            title,
-            before,
-            limit + 1,
+        """Newest first; `page` has more filters, other orders and counts."""
+        chosen = DocumentFilter(
+            project=None if project is None else str(project),
+            status=None if status is None else status.value,
+            source_id=None if source_id is None else str(source_id),
+            mime_type=mime_type,
+            title=title,
         )
-        return _page([row_from_json(Document, row) for row in rows], limit, lambda d: str(d.document_id))
+        found = await self.page(tenant_id, chosen, cursor=cursor, limit=limit)
+        return Page(items=found.items, cursor=found.cursor)
+
+    async def page(
+        self,
+        tenant_id: TenantId,
+        chosen: DocumentFilter,
+        *,
+        sort: DocumentOrder = "newest",
+        cursor: str | None = None,
+        limit: int = 50,
+        count: bool = False,
+    ) -> DocumentPage:
+        """Documents that match a filter, and how many match with `count`."""
+        after_id, after_at = read_cursor(cursor)
+        asked = chosen.as_json()
+        async with self._tenants.transaction(tenant_id) as conn:
+            found = json.loads(await conn.fetchval(PAGE, asked, sort, after_id, after_at, limit))
+            counted = json.loads(await conn.fetchval(COUNT, asked)) if count else {}
+        return DocumentPage(
+            items=[row_from(Document, row) for row in found["items"]],
+            cursor=write_cursor(found["next"]),
+            total=counted.get("total"),
+            approximate=counted.get("approximate", False),
+        )
+
+    async def text(
+        self, tenant_id: TenantId, document_id: DocumentId, start: int = 0, end: int | None = None
+    ) -> DocumentText:
+        """The parsed text between two positions; at most 200,000 characters."""
+        row = json.loads(await self._value(tenant_id, TEXT, document_id, start, end))
+        return row_from(DocumentText, row | {"start": row["from"], "end": row["to"]})
+
+    async def timeline(self, tenant_id: TenantId, document_id: DocumentId) -> Sequence[Span]:
+        """What happened to a document: work, waits and events, oldest first."""
+        return spans_of(json.loads(await self._value(tenant_id, TIMELINE, document_id)))
 
     async def show(self, tenant_id: TenantId, document_id: DocumentId) -> Document:
         return row_from_json(
@@ -147,6 +184,11 @@ class Documents:
             found["filename"],
             found["content_sha256"],
         )
+
+    async def original(self, tenant_id: TenantId, document_id: DocumentId) -> OriginalFile:
+        """Where the original is stored, without reading it."""
+        found = json.loads(await self._value(tenant_id, "select ingest.content_of($1)", document_id))
+        return OriginalFile(found["blob_path"], found["mime_type"], found["content_sha256"])
 
     async def retry(self, tenant_id: TenantId, document_id: DocumentId) -> TaskId:
         """Process a failed or skipped document again."""
@@ -244,20 +286,9 @@ def _page(items: Sequence[T], limit: int, key: Callable[[T], str]) -> Page[T]:
     return Page(items=list(items[:limit]), cursor=key(items[limit - 1]) if len(items) > limit else None)
 
 
-def _uuid(cursor: str) -> UUID:
-    try:
-        return UUID(cursor)
-    except ValueError:
-        raise _bad_cursor() from None
-
-
 def _number(cursor: str | None, digits: int) -> int | None:
     if cursor is None:
         return None
     if not cursor.isascii() or not cursor.isdigit() or len(cursor) > digits:
-        raise _bad_cursor()
+        raise bad_cursor()
     return int(cursor)
-
-
-def _bad_cursor() -> InvalidArgument:
-    return InvalidArgument("the cursor is invalid", "cursor", "Use that of the previous page, or omit it.")

@@ -169,6 +169,45 @@ class Page(Generic[T]):
     cursor: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPage:
+    """A page of documents. With a text to look for it may be empty and still have a cursor.
+
+    `total` is how many match, if that was asked for; `approximate`: it is an estimate.
+    """
+
+    items: list[Document]
+    cursor: str | None
+    total: int | None = None
+    approximate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChunk:
+    """Where a chunk is in its document's text."""
+
+    ordinal: int
+    start: int
+    end: int
+    page_from: int | None
+    page_to: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentText:
+    """A part of a document's parsed text, from `start` to `end`, and the chunks in it.
+
+    `length` is that of the whole text.
+    """
+
+    document_id: DocumentId
+    start: int
+    end: int
+    length: int
+    text: str
+    chunks: list[TextChunk]
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """A document's original."""
@@ -177,4 +216,13 @@ class Content:
     size: int
     mime_type: str
     filename: str | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalFile:
+    """Where a document's original is stored; a record of a source has no blob."""
+
+    blob_path: str | None
+    mime_type: str
     sha256: str

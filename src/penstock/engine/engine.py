@@ -15,10 +15,11 @@ from penstock.engine.source_sync import SourceSync
 from penstock.engine.tasks import Tasks
 from penstock.errors import IndexNotReady
 from penstock.model import Attachment, DocumentId, Exponential, NoRetry, ProjectId, Snooze, TenantId
-from penstock.model.queue_names import DELIVER, INGEST, MAINTAIN, REINDEX, SUBSCRIBE, SYNC
+from penstock.model.queue_names import DELIVER, INGEST, MAINTAIN, OPERATE, REINDEX, SUBSCRIBE, SYNC
 from penstock.observe import get_logger
 from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument
 from penstock.pipeline.maintenance import DocumentMaintenance, MaintainDocuments
+from penstock.pipeline.operating import Operate, Operating
 from penstock.pipeline.project_deletion import DeleteProject, ProjectDeletion
 from penstock.pipeline.reindexing import Reindexing, ReindexProject
 from penstock.pipeline.version import CODE_VERSION
@@ -79,7 +80,7 @@ class Engine(Services):
     def queues(self) -> Mapping[str, int]:
         """The queues of documents and processes, with each one's concurrency per worker."""
         documents = {INGEST: self.settings.ingest_concurrency, REINDEX: 2, DELIVER: 10, MAINTAIN: 1}
-        documents |= {SYNC: 4, SUBSCRIBE: 2}
+        documents |= {SYNC: 4, SUBSCRIBE: 2, OPERATE: 2}
         return documents | dict(self.processes.queues)
 
     def _declare(self) -> None:
@@ -121,6 +122,18 @@ class Engine(Services):
         @task("delete-source", queue=REINDEX, max_attempts=20, retry=backoff, on_duplicate="coalesce")
         async def delete_source(payload: DeleteSource, ctx: Context) -> None:
             await SourceDeletion(self.tenants)(payload, ctx)
+
+        # An operation keeps its position, so any number of lost workers may continue it.
+        @task(
+            OPERATE,
+            queue=OPERATE,
+            max_attempts=10,
+            max_losses=SYNC_LOSSES,
+            retry=backoff,
+            on_duplicate="coalesce",
+        )
+        async def operate(payload: Operate, ctx: Context) -> Snooze | None:
+            return await Operating(self.tenants)(payload, ctx)
 
         # A sync that gets on may lose any number of workers; ingest.begin_sync() ends one that does not.
         @task(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from penstock.embed.embedders import Embedders
     from penstock.index import Index
     from penstock.pipeline.outages import Outages
+    from penstock.pipeline.page_images import PageImages
     from penstock.processes.messages import Messages
     from penstock.search import Search
     from penstock.sources.clients.clients import Clients
@@ -132,6 +133,15 @@ class Services:
         from penstock.documents.documents import Documents
 
         return Documents(self.tenants, lambda: self.blobs, self._check_embedder)
+
+    @cached_property
+    def page_images(self) -> PageImages:
+        """Its process starts with the first page that is drawn."""
+        from penstock.pipeline.page_images import PageImages
+
+        made = PageImages(self.settings, lambda: self.blobs)
+        self._opened.push_async_callback(made.close)
+        return made
 
     @cached_property
     def sources(self) -> Sources:

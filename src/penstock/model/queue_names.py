@@ -6,6 +6,7 @@ DELIVER = "deliver-webhook"
 MAINTAIN = "maintain-documents"
 SYNC = "sync-source"
 SUBSCRIBE = "subscribe-source"
+OPERATE = "operate"
 
 SUPERVISE = "processes"
 EMAIL = "email"

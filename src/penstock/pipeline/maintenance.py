@@ -42,6 +42,7 @@ class DocumentMaintenance:
             started = await conn.fetchval("select all_tenants.start_file_deletions()")
             await conn.execute("select all_tenants.forget_old()")
             await conn.execute("select all_tenants.take_stage_samples()")
+            await conn.execute("select all_tenants.settle_operations()")
         for row in settled:
             if row["reason_code"] is not None:
                 _log_failure(row["document_id"], row["reason_code"])

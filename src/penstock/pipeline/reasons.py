@@ -38,6 +38,20 @@ _REMEDIES = {
 }
 
 
+_REMEDY_OF: dict[str, str] = {
+    **{reason.value: remedy for reason, remedy in _REMEDIES.items()},
+    "worker_lost": "Nothing to do: it runs again by itself. If it keeps happening, look at the worker's log",
+    "embedder_unavailable": "Nothing to do: it continues when the embedder answers",
+    "over_budget": "Raise the tenant's monthly_token_budget, or wait for the next month",
+    "index_not_ready": "Install pgvector in the database; it continues a minute later",
+}
+
+
+def remedy_of(code: str | None) -> str | None:
+    """What helps against a document's reason code; None for a code that is not ours."""
+    return None if code is None else _REMEDY_OF.get(code)
+
+
 def rejected(reason: Reason, why: str, remedy: str = "") -> DocumentRejected:
     """The error for one of the reasons, with its usual remedy unless a better one is known."""
     return DocumentRejected(reason.value, why, remedy or _REMEDIES[reason])

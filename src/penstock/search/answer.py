@@ -57,6 +57,25 @@ class Snippet(BaseModel):
         return "".join((*parts, clean(self.text[done:])))
 
 
+class ScorePart(BaseModel):
+    """A hit's place in one of the two lists that are fused, and its score there."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rank: int
+    score: float
+
+
+class ScoreParts(BaseModel):
+    """What a hit's score is made of: its places by words and by meaning, and the fused score."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: ScorePart | None
+    vector: ScorePart | None
+    fused: float
+
+
 class SearchHit(BaseModel):
     """A chunk of a document, or a client; results are ordered by `score`."""
 
@@ -101,6 +120,19 @@ class SearchHit(BaseModel):
         return self.page_from
 
 
+def score_parts(hit: SearchHit) -> ScoreParts:
+    """What a hit's score is made of."""
+    return ScoreParts(
+        text=_part(hit.text_rank, hit.text_score),
+        vector=_part(hit.vector_rank, hit.vector_score),
+        fused=hit.score,
+    )
+
+
+def _part(rank: int | None, score: float | None) -> ScorePart | None:
+    return None if rank is None or score is None else ScorePart(rank=rank, score=score)
+
+
 class UnavailableEmbedder(BaseModel):
     """A model that was unavailable for a search, and the projects that use it."""
 
@@ -111,11 +143,23 @@ class UnavailableEmbedder(BaseModel):
     projects: tuple[str, ...]
 
 
+class SearchSteps(BaseModel):
+    """Milliseconds of each step: embedding the query, asking the index, and fusing and reading the hits."""
+
+    model_config = ConfigDict(frozen=True)
+
+    embed_ms: float
+    index_ms: float
+    fuse_ms: float
+
+
 class SearchAnswer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     hits: tuple[SearchHit, ...]
     took_ms: float
+    steps: SearchSteps | None = None
+    """How long each step took; only with `explain`."""
     models: tuple[str, ...]
     """The models the query was embedded with; empty for keyword search."""
     degraded: tuple[Literal["vector"], ...] = ()

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Protocol, TypeAlias, TypeVar
 
 from penstock.db import Record
-from penstock.errors import PenstockError
+from penstock.errors import InvalidArgument, PenstockError
 from penstock.index.protocol import QueryVector
 from penstock.model import Embedder
 from penstock.observe import get_logger
@@ -38,10 +38,13 @@ class Probing:
         self._resting: dict[str, tuple[float, str]] = {}
 
     async def probes(
-        self, projects: Sequence[Record], text: str
+        self, projects: Sequence[Record], text: str, only: str | None = None
     ) -> tuple[list[QueryVector], list[UnavailableEmbedder]]:
-        """One vector for each model that responded, and the embedders that did not, with their projects."""
-        wanted = _wanted(projects)
+        """One vector for each model that responded, and the embedders that did not, with their projects.
+
+        `only`: of one embedder.
+        """
+        wanted = {name: slugs for name, slugs in _wanted(projects).items() if only in (None, name)}
         failed: dict[str, str] = {}
         found: dict[str, tuple[str, Embedder]] = {}
         for name, made in await self._each(wanted, self._make, failed):
@@ -118,6 +121,17 @@ def withheld(projects: Sequence[Record], reason: str) -> list[UnavailableEmbedde
         UnavailableEmbedder(embedder=name, reason=reason, projects=tuple(sorted(slugs)))
         for name, slugs in _wanted(projects).items()
     ]
+
+
+def check_indexed(projects: Sequence[Record], embedder: str | None) -> None:
+    """Reject an embedder that none of these projects is indexed with."""
+    names = sorted(_wanted(projects))
+    if embedder is not None and embedder not in names:
+        raise InvalidArgument(
+            f"no project searched is indexed with {embedder!r}",
+            "embedder",
+            f"Use one of {', '.join(names)}" if names else "Create a project first",
+        )
 
 
 def _wanted(projects: Sequence[Record]) -> dict[str, set[str]]:

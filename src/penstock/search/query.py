@@ -44,6 +44,8 @@ class SearchOptions(TypedDict, total=False):
     modified_before: datetime | None
     metadata: dict[str, Any] | None
     include_clients: bool
+    embedder: str | None
+    explain: bool
 
 
 class SearchQuery(BaseModel):
@@ -74,6 +76,10 @@ class SearchQuery(BaseModel):
     """What the document's metadata must contain."""
     include_clients: bool = True
     """Clients only have a project and a source: any other filter excludes them."""
+    embedder: Words | None = None
+    """Search by meaning with this model only, to compare models; documents must be indexed with it."""
+    explain: bool = False
+    """Also say how long each step took."""
 
     def filter(self, project_ids: Sequence[UUID] | None) -> str:
         """As search.document_filter() reads it."""

@@ -11,8 +11,8 @@ from penstock.db.tenancy import TenantPool
 from penstock.index.protocol import Hit, Index, IndexQuery, QueryVector, hits_as_json
 from penstock.index.vectors import as_text
 from penstock.model import TenantId
-from penstock.search.answer import SearchAnswer, SearchHit, Snippet, UnavailableEmbedder
-from penstock.search.probing import EMBED_SECONDS, EmbedderSource, Probing, withheld
+from penstock.search.answer import SearchAnswer, SearchHit, SearchSteps, Snippet, UnavailableEmbedder
+from penstock.search.probing import EMBED_SECONDS, EmbedderSource, Probing, check_indexed, withheld
 from penstock.search.query import SearchQuery
 from penstock.search.relevance import (
     CURVES,
@@ -54,12 +54,14 @@ class Search:
         async with self._tenants.transaction(tenant_id) as connection:
             projects = await connection.fetch(MODELS, query.projects)
             left = None if query.mode == "text" else await connection.fetchval(BUDGET)
+        check_indexed(projects, query.embedder)
         probes: list[QueryVector] = []
         unavailable: list[UnavailableEmbedder] = []
         if left is not None and left <= 0:
             unavailable = withheld(projects, OVER_BUDGET)
         elif query.mode != "text":
-            probes, unavailable = await self._probing.probes(projects, query.query)
+            probes, unavailable = await self._probing.probes(projects, query.query, query.embedder)
+        embedded = perf_counter()
         mode = "text" if unavailable and not probes else query.mode
         project_ids = [project["project_id"] for project in projects]
         within = query.filter(project_ids if query.projects is not None else None)
@@ -73,6 +75,7 @@ class Search:
         gathered, _ = await asyncio.gather(
             self._index.gather(tenant_id, asked), self._note_usage(tenant_id, probes)
         )
+        asked_index = perf_counter()
         async with self._tenants.transaction(tenant_id) as connection:
             rows = await connection.fetch(
                 SEARCH,
@@ -90,10 +93,12 @@ class Search:
         hits = [_hit(row, backgrounds) for row in rows]
         floor = FLOOR if query.min_score is None else query.min_score
         good = [hit for hit in hits if hit.relevance >= floor]
+        ended = perf_counter()
         return SearchAnswer(
+            steps=_steps(started, embedded, asked_index, ended) if query.explain else None,
             hits=tuple(hits if query.min_score is None else good),
             no_good_match=bool(hits) and not good,
-            took_ms=round((perf_counter() - started) * 1000, 3),
+            took_ms=round((ended - started) * 1000, 3),
             models=tuple(probe.model for probe in probes),
             degraded=("vector",) if unavailable else (),
             unavailable=tuple(unavailable),
@@ -106,6 +111,14 @@ class Search:
         async with self._tenants.transaction(tenant_id, durable=False) as connection:
             for probe in sorted(probes, key=lambda probe: probe.model):
                 await connection.execute(NOTE_USAGE, probe.model, probe.tokens)
+
+
+def _steps(started: float, embedded: float, asked: float, ended: float) -> SearchSteps:
+    return SearchSteps(
+        embed_ms=round((embedded - started) * 1000, 3),
+        index_ms=round((asked - embedded) * 1000, 3),
+        fuse_ms=round((ended - asked) * 1000, 3),
+    )
 
 
 async def _backgrounds(

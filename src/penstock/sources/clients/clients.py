@@ -1,9 +1,10 @@
-"""A tenant's clients: list and show them, join two, split one off."""
+"""A tenant's clients: list and show them, join two, split one off, keep records of your own."""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,6 +21,9 @@ SHOW: Final = "select ingest.show_client($1)"
 JOIN: Final = "select ingest.join_clients($1, $2, $3)"
 GROUP_OF: Final = "select ingest.show_client($1, 0) ->> 'client_id'"
 SPLIT: Final = "select ingest.split_client($1, $2)"
+ADD: Final = "select ingest.put_client($1, $2, $3, $4, $5)"
+CHANGE: Final = "select ingest.set_client($1, $2)"
+REMOVE: Final = "select ingest.delete_client($1)"
 
 
 class Clients:
@@ -99,6 +103,38 @@ class Clients:
                     )
             alone = await conn.fetchval(SPLIT, record_id, decided_by)
             return row_from_json(ClientDetails, await conn.fetchval(SHOW, alone))
+
+    async def add(
+        self,
+        tenant_id: TenantId,
+        name: str,
+        *,
+        project: str = "default",
+        industry: str | None = None,
+        summary: str | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> ClientDetails:
+        """Write a record of your own, which no sync touches; it joins a client with the same name or domain.
+
+        Returns the client it is now part of.
+        """
+        async with self._tenants.transaction(tenant_id) as conn:
+            added = await conn.fetchval(ADD, project, name, industry, summary, json.dumps(facts or {}))
+            return row_from_json(ClientDetails, await conn.fetchval(SHOW, added))
+
+    async def change(self, tenant_id: TenantId, client_id: UUID, changes: Mapping[str, Any]) -> ClientDetails:
+        """Change `name`, `industry`, `summary` or `key_facts` of a record of your own.
+
+        Raises InvalidMove for a record that a source states: the next sync would undo it.
+        """
+        async with self._tenants.transaction(tenant_id) as conn:
+            changed = await conn.fetchval(CHANGE, client_id, json.dumps(changes))
+            return row_from_json(ClientDetails, await conn.fetchval(SHOW, changed))
+
+    async def remove(self, tenant_id: TenantId, client_id: UUID) -> None:
+        """Delete a record of your own; raises InvalidMove for a record that a source states."""
+        async with self._tenants.transaction(tenant_id) as conn:
+            await conn.execute(REMOVE, client_id)
 
 
 def _write_cursor(name: str, client_id: str) -> str:

@@ -19,13 +19,17 @@ grant execute on function
   accounts.create_key,
   accounts.create_project,
   accounts.delete_project,
+  accounts.delete_view,
   accounts.end_audit,
   accounts.end_session,
   accounts.keep_reply,
   accounts.list_audit,
   accounts.list_sessions,
+  accounts.list_views,
+  accounts.put_view,
   accounts.revoke_key,
   accounts.set_project,
   accounts.set_tenant,
+  accounts.set_view,
   accounts.start_session
 to penstock_api, service_role;

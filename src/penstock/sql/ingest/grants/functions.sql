@@ -7,7 +7,10 @@ grant execute on all functions in schema ingest to penstock_all_tenants;
 
 grant execute on function
   ingest.content_of,
+  ingest.count_documents,
   ingest.count_to_retry,
+  ingest.document_text,
+  ingest.document_timeline,
   ingest.estimate,
   ingest.expire_token,
   ingest.explain_document,
@@ -22,7 +25,11 @@ grant execute on function
   ingest.list_events,
   ingest.list_external,
   ingest.list_ingestions,
+  ingest.list_operation_items,
+  ingest.list_operations,
   ingest.list_sources,
+  ingest.page_documents,
+  ingest.preview_operation,
   ingest.request_subscription,
   ingest.request_sync,
   ingest.rule_counts,
@@ -30,6 +37,7 @@ grant execute on function
   ingest.show_client,
   ingest.show_document,
   ingest.show_ingestion,
+  ingest.show_operation,
   ingest.show_source,
   ingest.take_in,
   ingest.tokens_of,
@@ -40,13 +48,16 @@ to penstock_api, worker_service_user, service_role;
 grant execute on function
   ingest.add_source,
   ingest.begin_connect,
+  ingest.cancel_operation,
   ingest.connect_source,
+  ingest.delete_client,
   ingest.delete_document,
   ingest.disconnect_source,
   ingest.end_connect,
   ingest.join_clients,
   ingest.note_webhook,
   ingest.pause_source,
+  ingest.put_client,
   ingest.put_content,
   ingest.put_webhook_source,
   ingest.reindex_document,
@@ -54,14 +65,17 @@ grant execute on function
   ingest.restore_decision,
   ingest.retry_document,
   ingest.retry_documents,
+  ingest.set_client,
   ingest.set_password,
   ingest.set_source,
   ingest.show_connect,
   ingest.split_client,
+  ingest.start_operation,
   ingest.start_reindex
 to penstock_api, service_role;
 
 grant execute on function
+  ingest.begin_operation,
   ingest.begin_run,
   ingest.begin_subscription,
   ingest.begin_sync,
@@ -109,6 +123,7 @@ grant execute on function
   ingest.stage_batch,
   ingest.stage_chunks,
   ingest.start_embedding,
+  ingest.step_operation,
   ingest.unseen_items,
   ingest.wait_sync
 to worker_service_user;

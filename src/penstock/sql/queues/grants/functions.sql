@@ -53,7 +53,12 @@ grant execute on function
 to penstock_api, worker_service_user, service_role;
 
 grant execute on function
+  queues.attempts_of,
   queues.end_dead,
+  queues.find_dead_targets,
+  queues.find_targets,
+  queues.how_it_ended,
+  queues.is_open,
   queues.key_holder,
   queues.last_dead,
   queues.withdraw
@@ -75,13 +80,18 @@ to penstock_all_tenants;
 
 grant execute on function
   queues.pause,
-  queues.purge_dead,
   queues.put_limits,
-  queues.replay,
   queues.resume,
   queues.run_schedule,
   queues.set_schedule
 to service_role;
+
+-- The owners call them for operations.
+grant execute on function
+  queues.purge_dead,
+  queues.replay,
+  queues.run_now
+to service_role, penstock_owner, penstock_all_tenants;
 
 grant execute on function
   queues.admit,

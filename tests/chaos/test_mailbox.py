@@ -16,7 +16,7 @@ from tests.integration.pushed_mail import notified, quiet
 from tests.plugins.database import Database
 from tests.plugins.workers import Crew, eventually
 
-MAILS, KILLS, WITHIN = (5_000, 10, 1_200) if LONG else (150, 2, 100)
+MAILS, KILLS, WITHIN = (5_000, 10, 1_200) if LONG else (90, 2, 100)
 WAVE = MAILS * 29 // 30 // KILLS
 """Mails that arrive at once; the notifications of those after the last wave are all lost."""
 TEMPLATES = ("invoice", "two_files", "plain", "signature_and_invoice", "newsletter")

@@ -34,7 +34,7 @@ CHECKS = [
 ]
 SECRET = "contract"
 LONG = bool(os.environ.get("PENSTOCK_CHAOS_LONG"))
-EXAMPLES = 40 if LONG else 4
+EXAMPLES = 40 if LONG else 2
 
 
 @contextmanager

@@ -11,12 +11,15 @@ import pytest
 
 from penstock.model import SourceId
 from penstock.simulators.providers import ProviderSimulators, serving_providers
+from tests.chaos.work import LONG
 from tests.integration.connecting_sources import Connections
 from tests.plugins.database import Database
 from tests.plugins.documents import works_on
 from tests.plugins.scripted_source import settled
 from tests.plugins.workers import Crew, ended, eventually
 
+CONTACTS, EVERY = (10_000, 10) if LONG else (2_000, 3)
+"""How many there are, and after how many pages a worker is killed; a page is of a hundred."""
 SEARCH = "search_crm_objects"
 HOLDER = """
   select w.worker_name from queues.lease l
@@ -79,12 +82,13 @@ async def later_changes_are_found(here: Connections, source_id: SourceId) -> Non
     assert (job["kind"], job["items_written"], job["items_removed"]) == ("delta_sync", 1, 0)
 
 
+@pytest.mark.chaos
 @pytest.mark.timeout(600)
-async def test_ten_thousand_contacts_with_a_crash_in_every_tenth_page(
+async def test_every_contact_is_there_once_though_workers_crash_every_few_pages(
     database: Database, tmp_path: Path, crew: Crew
 ) -> None:
     async with (
-        serving_providers(contacts=10_000, companies=50, deals=20) as simulators,
+        serving_providers(contacts=CONTACTS, companies=50, deals=20) as simulators,
         works_on(database, tmp_path, **settings_of(simulators)) as works,
     ):
         here = Connections(works, simulators)
@@ -99,7 +103,7 @@ async def test_ten_thousand_contacts_with_a_crash_in_every_tenth_page(
         async def is_over() -> bool:
             return bool(await works.value("select synced_at is not null from ingest.source"))
 
-        crashes, mark = 0, 10
+        crashes, mark = 0, EVERY
         while not await is_over():
             if pages() < mark:
                 await asyncio.sleep(0.02)
@@ -107,7 +111,7 @@ async def test_ten_thousand_contacts_with_a_crash_in_every_tenth_page(
             if (victim := await workers.holder()) is not None:
                 victim.kill()
                 await ended(victim)
-                crashes, mark = crashes + 1, pages() + 10
+                crashes, mark = crashes + 1, pages() + EVERY
                 workers.start()
         assert crashes >= 5
         job = await settled(works, source_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -15,22 +16,22 @@ import pytest
 from penstock.db import Connection
 from tests.plugins.command_line import CommandLine, addresses
 from tests.plugins.database import Database
-from tests.plugins.workers import ROOT, Books, Mill, eventually, working
+from tests.plugins.workers import Books, Mill, eventually, working
 
 pytestmark = pytest.mark.timeout(180)
 
-STALL = "tests.integration.stalling:app"
+STALL = "stalling:app"
 OPTIONS = ("--app", STALL, "--queue", "stall:3")
 
 
 @pytest.fixture
 def stalling(database: Database, tmp_path: Path) -> CommandLine:
-    """penstock with a short lease and a short stall."""
+    """penstock with a short lease and a short stall, in a folder with the module `stalling`."""
+    shutil.copy(Path(__file__).with_name("stalling.py"), tmp_path)
     return CommandLine(
         tmp_path,
         {
             **addresses(database),
-            "PYTHONPATH": str(ROOT),
             "PENSTOCK_LEASE_SECONDS": "1.5",
             "PENSTOCK_BEAT_SECONDS": "0.3",
             "PENSTOCK_STALL_SECONDS": "1",

@@ -21,7 +21,7 @@ from penstock.db import Connection
 from penstock.engine.tasks import Tasks
 from penstock.worker import Worker
 from tests.plugins.database import Database
-from tests.plugins.forked import start
+from tests.plugins.forked import INTERPRETER, plain_variables, start
 
 ROOT = Path(__file__).parents[2]
 
@@ -208,8 +208,10 @@ class Crew:
             "log_format": "json",
             **settings,
         }
+        others = ("PENSTOCK_", "PG", *INTERPRETER)  # with a PYTHON… of the caller's it could not be forked
         environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("PENSTOCK_", "PG"))},
+            **{name: value for name, value in os.environ.items() if not name.startswith(others)},
+            **plain_variables(),
             **{f"PENSTOCK_{name.upper()}": str(value) for name, value in chosen.items()},
         }
         with self._log(len(self.members)).open("wb") as log:

@@ -80,7 +80,11 @@ async def columns_with(admin: Connection, canary: Canary) -> set[str]:
     found = set()
     for table in await admin.fetch(TABLES):
         shown = ", ".join(f"{column}::text" for column in table["columns"])
-        for row in await admin.fetch(f"select {shown} from only {table['place']}"):
+        rows = await admin.fetch(f"select {shown} from only {table['place']}")
+        # Most tables hold it nowhere: one look at everything in them tells.
+        if not canary.is_in("\n".join(text for row in rows for text in row.values() if text is not None)):
+            continue
+        for row in rows:
             found |= {
                 f"{table['name']}.{column}"
                 for column, text in zip(table["columns"], row.values(), strict=True)

@@ -24,7 +24,7 @@ router = APIRouter(route_class=GuardedRoute, tags=["Account"], prefix="/v1")
 
 class KeyWanted(Body):
     name: Annotated[Text, Field(min_length=1, max_length=200)]
-    scopes: Annotated[list[Scope], Field(min_length=1, max_length=5)]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=6)]
     expires_at: AwareDatetime | None = None
 
 

@@ -109,6 +109,51 @@ _TAGS: Final = [
     {"name": "Embedding", "description": "This installation's embedder, for other programs."},
     {"name": "Operate", "description": "For orchestrators and Prometheus."},
 ]
+ROUTERS: Final = (
+    mail_webhooks.router,
+    webhook_intake.router,
+    uploads.router,
+    retrying.router,
+    documents.router,
+    documents.originals,
+    document_pages.router,
+    document_pages.pictures,
+    operations.router,
+    views.router,
+    searching.router,
+    projects.router,
+    account.router,
+    session.router,
+    tenants.router,
+    audit.router,
+    sources.router,
+    source_kinds.router,
+    source_passwords.router,
+    source_syncing.router,
+    decisions.router,
+    source_connections.router,
+    connect_pages.router,
+    clients.router,
+    ingestions.router,
+    overview.router,
+    queues.router,
+    tasks.router,
+    task_types.router,
+    workers.router,
+    schedules.router,
+    failures.router,
+    processes.router,
+    deletion.router,
+    deletion.receipts,
+    embedding.router,
+    events.router,
+    health.router,
+    docs_page.router,
+    server_pages.router,
+    login_pages.router,
+    console_pages.router,
+)
+"""In this order each request is matched against the routes. Others decide how often webhooks are called."""
 _OPEN: Final = frozenset({"Deletions", "Webhooks", "Embedding", "Operate"})
 _PROBLEM: Final[dict[int | str, dict[str, Any]]] = {
     "default": {
@@ -169,54 +214,12 @@ def create_app(
     app.state.metrics = metrics or Metrics()
     counts = RequestCounts(app.state.metrics.registry())
     app.state.notification_counts = NotificationCounts(app.state.metrics.registry())
-    # In this order each request is matched against the routes. Others decide how often webhooks are called.
-    for router in (
-        mail_webhooks.router,
-        webhook_intake.router,
-        uploads.router,
-        retrying.router,
-        documents.router,
-        documents.originals,
-        document_pages.router,
-        document_pages.pictures,
-        operations.router,
-        views.router,
-        searching.router,
-        projects.router,
-        account.router,
-        session.router,
-        tenants.router,
-        audit.router,
-        sources.router,
-        source_kinds.router,
-        source_passwords.router,
-        source_syncing.router,
-        decisions.router,
-        source_connections.router,
-        connect_pages.router,
-        clients.router,
-        ingestions.router,
-        overview.router,
-        queues.router,
-        tasks.router,
-        task_types.router,
-        workers.router,
-        schedules.router,
-        failures.router,
-        processes.router,
-        deletion.router,
-        deletion.receipts,
-        embedding.router,
-        events.router,
-        health.router,
-        docs_page.router,
-        server_pages.router,
-        login_pages.router,
-        console_pages.router,
-    ):
+    for router in ROUTERS:
         app.include_router(router)
     app.router.routes.append(Route("/mcp", http_app(engine, admit=admit)))
-    app.state.api_segments = console_pages.api_segments(app.routes)
+    app.state.api_segments = console_pages.api_segments(
+        [*app.router.routes, *(route for router in ROUTERS for route in router.routes)]
+    )
     for error in (PenstockError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _refuse)
     app.add_middleware(

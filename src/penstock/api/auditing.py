@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import UUID
 
 from penstock.accounts import audit
 from penstock.api.acting import acting_for
-from penstock.api.identity import engine_of
+from penstock.api.identity import Needs, engine_of
 from penstock.api.problem import KINDS
 from penstock.api.refusals import refusal_of
 from penstock.observe import get_logger
@@ -37,9 +39,11 @@ class Audited:
     """The time of one request. The row is not flushed to disk by itself: what the request then commits
     flushes it as well, so that nothing is ever changed without a row."""
 
-    def __init__(self, request: Request, caller: Caller, route: APIRoute) -> None:
+    def __init__(self, request: Request, caller: Caller, route: APIRoute, needs: Sequence[Needs]) -> None:
         self._request = request
-        self._caller = caller
+        # What is done to the installation is no tenant's, whichever one the caller has chosen to look at.
+        whole = caller.is_installation and not all(need.tenant for need in needs)
+        self._caller = replace(caller, tenant=None) if whole else caller
         self._route = route
         self._row: UUID | None = None
         self._status = 500

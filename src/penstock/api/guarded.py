@@ -34,7 +34,7 @@ class GuardedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             refuse_nul(request)
             caller = await identify(request)
-            async with Audited(request, caller, self) as audited:
+            async with Audited(request, caller, self, needs) as audited:
                 for scope in needs:
                     await scope(request)
                 response = await carry_out(request, caller)
@@ -67,7 +67,7 @@ class StreamedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             refuse_nul(request)
             caller = await identify(request)
-            async with Audited(request, caller, self) as audited:
+            async with Audited(request, caller, self, needs) as audited:
                 for scope in needs:
                     await scope(request)
                 response = await handler(request)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from penstock.api import ConnectionLimits, create_app, listen, server
+from penstock.api.console_auth import assert_loopback
 from penstock.cli import output
 from penstock.cli.failures import warn
 from penstock.cli.run.loop_guard import loop_guard
@@ -40,6 +41,7 @@ def command(host: Host = None, port: Port = None, as_json: output.AsJson = False
     settings = Settings()
     configure(settings.log_level, settings.log_format)
     asked = (host or settings.api_host, settings.api_port if port is None else port)
+    assert_loopback(settings, asked[0])
     loop = import_module("uvloop").Loop if find_spec("uvloop") is not None else None
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(_serve(settings, *asked, as_json=as_json))

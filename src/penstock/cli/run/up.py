@@ -15,6 +15,7 @@ from penstock.cli.failures import warn
 from penstock.cli.run.answering import HttpAnswers, silent_after
 from penstock.cli.run.supervisor import Child, Supervised, Supervisor
 from penstock.cli.run.up_checks import (
+    assert_console_is_local,
     assert_index_is_shared,
     assert_port_free,
     note_address,
@@ -59,6 +60,7 @@ def command(
     configure("debug" if settings.log_level == "debug" else "warning", settings.log_format)
     commands = [_api(settings, host, port)] + ([] if no_worker else [_worker(concurrency)])
     assert_index_is_shared(settings, len(commands))
+    assert_console_is_local(settings, host or settings.api_host)
     with only_one(settings.data_dir) as told:
         assert_port_free(host or settings.api_host, settings.api_port if port is None else port)
         done = asyncio.run(_keep(settings, commands, told, as_json=as_json))

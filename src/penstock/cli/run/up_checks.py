@@ -44,6 +44,14 @@ def assert_index_is_shared(settings: Settings, processes: int) -> None:
         )
 
 
+def assert_console_is_local(settings: Settings, host: str) -> None:
+    """Refuse now what the API would refuse once Postgres has started."""
+    if settings.console_auth == "off":
+        from penstock.api.console_auth import assert_loopback
+
+        assert_loopback(settings, host)
+
+
 @contextmanager
 def only_one(data_dir: Path) -> Iterator[Path]:
     """Hold the folder's lock during the block, with the file to write our address to."""

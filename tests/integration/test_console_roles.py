@@ -13,7 +13,7 @@ from tests.integration.console_client import SAME_ORIGIN, browser, make_link, si
 from tests.integration.console_routes import guarded_calls, unsafe_calls
 from tests.plugins.database import Database
 
-VIEWERS_MAY = {"search"}
+VIEWERS_MAY = {"previewOperation", "search"}
 """Calls that only read, although they are a POST."""
 FOR_ADMINS = {
     *("createKey", "revokeKey", "setCompletionWebhook", "setContact", "endSession", "deleteTenant"),

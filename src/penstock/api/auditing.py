@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-UNAUDITED: Final = frozenset({"search", "uploadDocument", "uploadNewDocument"})
-"""Calls that are not audited, by their id: searches change nothing, and a document has its own history."""
+UNAUDITED: Final = frozenset({"previewOperation", "search", "uploadDocument", "uploadNewDocument"})
+"""Calls that are not audited, by their id: some change nothing, and a document has its own history."""
 _LONGEST: Final = 500
 
 

@@ -29,7 +29,7 @@ def guarded_calls() -> Iterator[GuardedCall]:
     """The calls with a key or session, each method apart."""
     for route in (route for router in ROUTERS for route in router.routes):
         if isinstance(route, GuardedRoute | StreamedRoute):
-            for method in sorted(route.methods):
+            for method in sorted(route.methods or ()):
                 path = re.sub(r"\{(\w+)\}", _value, route.path)
                 yield GuardedCall(str(route.operation_id), method, route.path, path)
 

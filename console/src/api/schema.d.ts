@@ -116,7 +116,8 @@ export interface paths {
         /** List clients by name; each is one or more records of the connected sources */
         get: operations["listClients"];
         put?: never;
-        post?: never;
+        /** Add a record of your own; it becomes part of the client with the same name or domain, if any */
+        post: operations["addClient"];
         delete?: never;
         options?: never;
         head?: never;
@@ -134,10 +135,12 @@ export interface paths {
         get: operations["showClient"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** Delete a record of your own; records of sources go with their item or source */
+        delete: operations["removeClient"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Change a record of your own; records of sources are changed at the source */
+        patch: operations["changeClient"];
         trace?: never;
     };
     "/v1/clients/{client_id}/join": {
@@ -250,7 +253,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List documents, newest first */
+        /** List documents, newest first unless another order is asked for */
         get: operations["listDocuments"];
         put?: never;
         post?: never;
@@ -368,6 +371,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the pages of a PDF with their sizes */
+        get: operations["listPages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/pages/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Draw one page of a PDF as a PNG, at most 2,000 pixels in either direction */
+        get: operations["getPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the original in a form no browser runs: the first page of a PDF, a picture, or plain text */
+        get: operations["getPreview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/{document_id}/reindex": {
         parameters: {
             query?: never;
@@ -396,6 +450,40 @@ export interface paths {
         put?: never;
         /** Process a failed or skipped document again */
         post: operations["retryDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the parsed text of a document, at most 200,000 characters per call */
+        get: operations["getText"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what happened to a document, working and waiting told apart, with the remedy for every error */
+        get: operations["getTimeline"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -434,6 +522,23 @@ export interface paths {
          *     (`created` false); if it is already indexed by the current pipeline, it is `skipped` at once.
          */
         post: operations["uploadDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow what changes, as server-sent events; without a tenant, in the whole installation */
+        get: operations["followChanges"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -521,6 +626,92 @@ export interface paths {
         post?: never;
         /** Revoke a key at once and for good */
         delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List operations, newest first; they are kept for 30 days */
+        get: operations["listOperations"];
+        put?: never;
+        /** Act on all items that match the filter now; refused if they are not about as many as expected */
+        post: operations["startOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/{operation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an operation: its progress, what it skipped and why, and when it will end */
+        get: operations["showOperation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/{operation_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop an operation; items it has not reached yet stay as they are */
+        post: operations["cancelOperation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/{operation_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the items of an operation and what happened to each */
+        get: operations["listOperationItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Count the items an operation would act on, and those it would leave out; nothing happens */
+        post: operations["previewOperation"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1338,6 +1529,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the team's saved views by name */
+        get: operations["listViews"];
+        put?: never;
+        /** Save a page's query string under a name, for everybody in the team */
+        post: operations["createView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/views/{view_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a view for everybody */
+        delete: operations["deleteView"];
+        options?: never;
+        head?: never;
+        /** Rename a view or give it another query string */
+        patch: operations["changeView"];
+        trace?: never;
+    };
     "/v1/webhook": {
         parameters: {
             query?: never;
@@ -1540,6 +1767,124 @@ export interface components {
             /** Who */
             who: string;
         };
+        /**
+         * BulkItem
+         * @description One item of an operation, by its id; without an outcome it has not been treated yet.
+         */
+        BulkItem: {
+            /** Item */
+            item: string;
+            /** Ordinal */
+            ordinal: number;
+            /** Outcome */
+            outcome: ("done" | "skipped" | "failed") | null;
+            /** Reason */
+            reason: string | null;
+        };
+        /** BulkItemPage */
+        BulkItemPage: {
+            /** Cursor */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["BulkItem"][];
+        };
+        /**
+         * BulkOperation
+         * @description One operation. Its end is estimated from the measured rate, with two standard errors either way.
+         */
+        BulkOperation: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore";
+            /** By */
+            by: string;
+            canary: components["schemas"]["CanaryResult"] | null;
+            /** Done */
+            done: number;
+            /** Error */
+            error: string | null;
+            /** Eta High */
+            eta_high: number | null;
+            /** Eta Low */
+            eta_low: number | null;
+            /** Eta Seconds */
+            eta_seconds: number | null;
+            /** Failed */
+            failed: number;
+            /** Failed Reasons */
+            failed_reasons: components["schemas"]["ReasonCount"][];
+            /** Filter */
+            filter: {
+                [key: string]: unknown;
+            };
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Operation Id
+             * Format: uuid
+             */
+            operation_id: string;
+            /** Skipped */
+            skipped: number;
+            /** Skipped Reasons */
+            skipped_reasons: components["schemas"]["ReasonCount"][];
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "watching" | "done" | "stopped" | "failed";
+            /** Task Id */
+            task_id: number | null;
+            /** Tenant */
+            tenant: string | null;
+            /** Total */
+            total: number;
+        };
+        /** BulkOperationPage */
+        BulkOperationPage: {
+            /** Cursor */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["BulkOperation"][];
+        };
+        /**
+         * BulkPreview
+         * @description How many items match; `skipped` are those among them that the action would leave out.
+         */
+        BulkPreview: {
+            /** Approximate */
+            approximate: boolean;
+            /** Count */
+            count: number;
+            /** Skipped */
+            skipped: components["schemas"]["ReasonCount"][];
+        };
+        /**
+         * CanaryResult
+         * @description The first items of an operation, and how they fared; `size` is how many there are.
+         */
+        CanaryResult: {
+            /** Failed */
+            failed: number;
+            /** Percent */
+            percent: number;
+            /** Size */
+            size: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "watching" | "passed" | "failed";
+            /** Succeeded */
+            succeeded: number;
+        };
         /** ChunkRow */
         ChunkRow: {
             /**
@@ -1567,6 +1912,22 @@ export interface components {
             text: string;
             /** Token Count */
             token_count: number;
+        };
+        /**
+         * ClientChange
+         * @description What is not given stays as it is; `key_facts` replaces all facts of the record.
+         */
+        ClientChange: {
+            /** Industry */
+            industry?: string | null;
+            /** Key Facts */
+            key_facts?: {
+                [key: string]: unknown;
+            } | null;
+            /** Name */
+            name?: string | null;
+            /** Summary */
+            summary?: string | null;
         };
         /**
          * ClientDetails
@@ -1739,6 +2100,27 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+        };
+        /**
+         * ClientWanted
+         * @description A record that a person writes; no sync touches it.
+         */
+        ClientWanted: {
+            /** Industry */
+            industry?: string | null;
+            /** Key Facts */
+            key_facts?: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /**
+             * Project
+             * @default default
+             */
+            project: string;
+            /** Summary */
+            summary?: string | null;
         };
         /** ConfigChanges */
         ConfigChanges: {
@@ -2053,6 +2435,25 @@ export interface components {
             skipped: number;
         };
         /**
+         * DocumentPage
+         * @description A page of documents. With a text to look for it may be empty and still have a cursor.
+         *
+         *     `total` is how many match, if that was asked for; `approximate`: it is an estimate.
+         */
+        DocumentPage: {
+            /**
+             * Approximate
+             * @default false
+             */
+            approximate: boolean;
+            /** Cursor */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["Document"][];
+            /** Total */
+            total?: number | null;
+        };
+        /**
          * DocumentStatus
          * @enum {string}
          */
@@ -2330,6 +2731,8 @@ export interface components {
             relevance: number;
             /** Score */
             score: number;
+            /** @description What the score is made of. */
+            scores: components["schemas"]["ScoreParts"];
             snippet: components["schemas"]["Snippet"];
             /** Source Id */
             source_id: string | null;
@@ -2700,6 +3103,40 @@ export interface components {
             /** Worker Id */
             worker_id: number;
         };
+        /**
+         * OperationTarget
+         * @description What to do, and to which items: a filter with the keys of the list's query, or `ids`.
+         */
+        OperationTarget: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore";
+            /** Filter */
+            filter?: {
+                [key: string]: string | (string | number)[] | null;
+            };
+        };
+        /**
+         * OperationWanted
+         * @description The same, with the number of items the person saw, and how many per cent go first as a canary.
+         */
+        OperationWanted: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore";
+            /** Canary Percent */
+            canary_percent?: number | null;
+            /** Expected Count */
+            expected_count: number;
+            /** Filter */
+            filter?: {
+                [key: string]: string | (string | number)[] | null;
+            };
+        };
         /** OtherClient */
         OtherClient: {
             /**
@@ -2814,21 +3251,52 @@ export interface components {
          * Page
          * @description Some rows and the cursor of the next page; no cursor means the last page.
          */
-        Page_Document_: {
-            /** Cursor */
-            cursor: string | null;
-            /** Items */
-            items: components["schemas"]["Document"][];
-        };
-        /**
-         * Page
-         * @description Some rows and the cursor of the next page; no cursor means the last page.
-         */
         Page_Event_: {
             /** Cursor */
             cursor: string | null;
             /** Items */
             items: components["schemas"]["Event"][];
+        };
+        /**
+         * PageSize
+         * @description A page, from 1, and its size in points of 1/72 inch.
+         */
+        PageSize: {
+            /** Height */
+            height: number;
+            /** Page */
+            page: number;
+            /** Width */
+            width: number;
+        };
+        /**
+         * PageSizes
+         * @description The pages that can be drawn; empty for a document that is not a PDF.
+         */
+        PageSizes: {
+            /** Items */
+            items: components["schemas"]["PageSize"][];
+        };
+        /**
+         * ParsedText
+         * @description A part of the parsed text and the chunks in it; `length` is that of the whole.
+         */
+        ParsedText: {
+            /** Chunks */
+            chunks: components["schemas"]["TextChunk"][];
+            /**
+             * Document Id
+             * Format: uuid
+             */
+            document_id: string;
+            /** From */
+            from: number;
+            /** Length */
+            length: number;
+            /** Text */
+            text: string;
+            /** To */
+            to: number;
         };
         /** PasswordWanted */
         PasswordWanted: {
@@ -3209,6 +3677,13 @@ export interface components {
             /** Status */
             status: string;
         };
+        /** ReasonCount */
+        ReasonCount: {
+            /** Count */
+            count: number;
+            /** Reason */
+            reason: string;
+        };
         /** RecordToSplit */
         RecordToSplit: {
             /**
@@ -3341,6 +3816,35 @@ export interface components {
             /** Weight */
             weight: number | null;
         };
+        /**
+         * SavedView
+         * @description A page's query string under a name.
+         */
+        SavedView: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Name */
+            name: string;
+            /** Page */
+            page: string;
+            /** Query */
+            query: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /**
+             * View Id
+             * Format: uuid
+             */
+            view_id: string;
+        };
         /** ScheduleChange */
         ScheduleChange: {
             /** Enabled */
@@ -3381,6 +3885,26 @@ export interface components {
             sync_every_seconds: number | null;
         };
         /**
+         * ScorePart
+         * @description A hit's place in one of the two lists that are fused, and its score there.
+         */
+        ScorePart: {
+            /** Rank */
+            rank: number;
+            /** Score */
+            score: number;
+        };
+        /**
+         * ScoreParts
+         * @description What a hit's score is made of: its places by words and by meaning, and the fused score.
+         */
+        ScoreParts: {
+            /** Fused */
+            fused: number;
+            text: components["schemas"]["ScorePart"] | null;
+            vector: components["schemas"]["ScorePart"] | null;
+        };
+        /**
          * SearchQuery
          * @description All filters must match; a list matches any of its values. Times are the document's own.
          */
@@ -3391,6 +3915,13 @@ export interface components {
             created_before?: string | null;
             /** Document Ids */
             document_ids?: string[] | null;
+            /** Embedder */
+            embedder?: string | null;
+            /**
+             * Explain
+             * @default false
+             */
+            explain: boolean;
             /**
              * Include Clients
              * @default true
@@ -3443,10 +3974,24 @@ export interface components {
             models: string[];
             /** No Good Match */
             no_good_match: boolean;
+            /** @description How long each step took, with `explain`. */
+            steps?: components["schemas"]["SearchSteps"] | null;
             /** Took Ms */
             took_ms: number;
             /** Unavailable */
             unavailable: components["schemas"]["UnavailableEmbedder"][];
+        };
+        /**
+         * SearchSteps
+         * @description Milliseconds of each step: embedding the query, asking the index, and fusing and reading the hits.
+         */
+        SearchSteps: {
+            /** Embed Ms */
+            embed_ms: number;
+            /** Fuse Ms */
+            fuse_ms: number;
+            /** Index Ms */
+            index_ms: number;
         };
         /** SessionList */
         SessionList: {
@@ -3696,6 +4241,18 @@ export interface components {
              * @default default
              */
             project: string;
+        };
+        /**
+         * SpanVersions
+         * @description What did the work; None where it is not known.
+         */
+        SpanVersions: {
+            /** Code */
+            code?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Parser */
+            parser?: string | null;
         };
         /** StageMinute */
         StageMinute: {
@@ -4043,6 +4600,60 @@ export interface components {
             slug: string;
         };
         /**
+         * TextChunk
+         * @description Where a chunk is in its document's text.
+         */
+        TextChunk: {
+            /** End */
+            end: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Page From */
+            page_from: number | null;
+            /** Page To */
+            page_to: number | null;
+            /** Start */
+            start: number;
+        };
+        /** Timeline */
+        Timeline: {
+            /** Items */
+            items: components["schemas"]["TimelineItem"][];
+        };
+        /**
+         * TimelineItem
+         * @description A stretch of work or waiting, or one moment; one that lasts has no `to` yet.
+         */
+        TimelineItem: {
+            /** Attempt */
+            attempt: number | null;
+            /**
+             * From
+             * Format: date-time
+             */
+            from: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "work" | "wait" | "event";
+            /** Message */
+            message: string | null;
+            /** Reason Code */
+            reason_code: string | null;
+            /** Remedy */
+            remedy: string | null;
+            /** Seconds */
+            seconds: number;
+            /** Stage */
+            stage: string;
+            /** To */
+            to: string | null;
+            versions: components["schemas"]["SpanVersions"];
+            /** Worker */
+            worker: string | null;
+        };
+        /**
          * UnavailableEmbedder
          * @description A model that was unavailable for a search, and the projects that use it.
          */
@@ -4098,6 +4709,30 @@ export interface components {
             link: string;
             /** Text */
             text: string;
+        };
+        /**
+         * ViewChange
+         * @description What is not given stays as it is.
+         */
+        ViewChange: {
+            /** Name */
+            name?: string | null;
+            /** Query */
+            query?: string | null;
+        };
+        /** ViewList */
+        ViewList: {
+            /** Items */
+            items: components["schemas"]["SavedView"][];
+        };
+        /** ViewWanted */
+        ViewWanted: {
+            /** Name */
+            name: string;
+            /** Page */
+            page: string;
+            /** Query */
+            query: string;
         };
         /** WaitReason */
         WaitReason: {
@@ -4445,6 +5080,42 @@ export interface operations {
             };
         };
     };
+    addClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClientWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientDetails"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showClient: {
         parameters: {
             query?: never;
@@ -4456,6 +5127,72 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientDetails"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the client or of a record of it. */
+                client_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the client or of a record of it. */
+                client_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClientChange"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -4724,15 +5461,27 @@ export interface operations {
     listDocuments: {
         parameters: {
             query?: {
+                /** @description Also say how many match; above 10,000 it is an estimate. */
+                count?: boolean;
                 /** @description The `cursor` of the previous page. */
                 cursor?: string | null;
+                /** @description Only documents of this group of failures. */
+                fingerprint?: string | null;
                 /** @description Maximum items per page. */
                 limit?: number;
+                /** @description Types. Several are separated by commas; one after a ! is excluded. */
                 mime_type?: string | null;
-                /** @description Only documents of this project. */
+                /** @description Projects. Several are separated by commas; one after a ! is excluded. */
                 project?: string | null;
+                /** @description Only documents whose title, file name, path or external id contains this. Each page looks at 20,000 documents: one may be empty and still have a cursor. */
+                q?: string | null;
+                /** @description Reason codes. Several are separated by commas; one after a ! is excluded. */
+                reason?: string | null;
+                sort?: "newest" | "oldest" | "updated";
+                /** @description Sources. Several are separated by commas; one after a ! is excluded. */
                 source_id?: string | null;
-                status?: components["schemas"]["DocumentStatus"] | null;
+                /** @description Statuses, such as failed,skipped. Several are separated by commas; one after a ! is excluded. */
+                status?: string | null;
                 /** @description Only documents whose title or file name contains this. */
                 title?: string | null;
             };
@@ -4748,7 +5497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Document_"];
+                    "application/json": components["schemas"]["DocumentPage"];
                 };
             };
             /** @description An error (RFC 9457). */
@@ -5055,6 +5804,110 @@ export interface operations {
             };
         };
     };
+    listPages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The document's id. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageSizes"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPage: {
+        parameters: {
+            query?: {
+                /** @description Pixels across. */
+                width?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The document's id. */
+                document_id: string;
+                /** @description The page, from 1. */
+                page: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page as a PNG. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPreview: {
+        parameters: {
+            query?: {
+                /** @description Pixels across. */
+                width?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The document's id. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A picture or plain text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     reindexDocument: {
         parameters: {
             query?: never;
@@ -5112,6 +5965,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Queued"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getText: {
+        parameters: {
+            query?: {
+                /** @description First character. */
+                from?: number;
+                /** @description The character after the last one. */
+                to?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The document's id. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParsedText"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The document's id. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             /** @description An error (RFC 9457). */
@@ -5210,6 +6132,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Uploaded"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    followChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events `changed` with `{"names": […]}`: `documents`, `document:ID`, `queues`, `tasks`, `dead`, `workers`, `sources`, `source:ID`, `processes`, `operations`, `operation:ID`, `clients`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description An error (RFC 9457). */
@@ -5410,6 +6361,219 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOperations: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum items per page. */
+                limit?: number;
+                /** @description One or more states, separated by commas. */
+                state?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkOperationPage"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startOperation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkOperation"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkOperation"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelOperation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The operation's id. */
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkOperation"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOperationItems: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum items per page. */
+                limit?: number;
+                outcome?: ("done" | "skipped" | "failed") | null;
+            };
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkItemPage"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewOperation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationTarget"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkPreview"];
+                };
             };
             /** @description An error (RFC 9457). */
             default: {
@@ -7279,6 +8443,140 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonthlyUsage"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: {
+                /** @description Only views of this page. */
+                page?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The view's id. */
+                view_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The view's id. */
+                view_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
                 };
             };
             /** @description An error (RFC 9457). */

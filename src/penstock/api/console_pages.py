@@ -93,7 +93,12 @@ def _bundle(request: Request) -> Bundle:
 
 
 def _sent(request: Request, found: BundleFile) -> Response:
-    headers = {"Cache-Control": _FOREVER if found.immutable else "no-cache", "Vary": "Accept-Encoding"}
+    headers = {
+        "Cache-Control": _FOREVER if found.immutable else "no-cache",
+        "Vary": "Accept-Encoding",
+        # A worker follows the policy of its own script, and the event stream is read by one.
+        "Content-Security-Policy": POLICY,
+    }
     content = found.content
     if found.gzipped is not None and "gzip" in request.headers.get("accept-encoding", ""):
         content = found.gzipped

@@ -40,7 +40,7 @@ export function ClientForm({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          onSave({ name: name.trim(), industry: industry.trim() || null, summary: summary.trim() || null, facts: factsOf(lines) });
+          onSave({ name: name.trim(), industry: industry.trim() || null, summary: summary.trim() || null, key_facts: factsOf(lines) });
         }}
       >
         <label className="field">

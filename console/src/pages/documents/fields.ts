@@ -57,5 +57,6 @@ export function documentFields(
     { name: "source_id", label: "source", options: sources.map((each) => ({ value: each.source_id, label: `${each.name} (${each.kind})` })) },
     { name: "mime_type", label: "type", options: Object.entries(TYPES).map(([value, label]) => ({ value, label })) },
     { name: "reason", label: "reason", options: REASONS },
+    { name: "fingerprint", label: "failure group", single: true, plain: true },
   ];
 }

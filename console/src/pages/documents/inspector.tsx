@@ -127,7 +127,7 @@ interface Parsed {
   readonly text: string;
   readonly from?: number;
   readonly to?: number;
-  readonly total?: number;
+  readonly length?: number;
 }
 const WINDOW = 4000;
 
@@ -155,7 +155,7 @@ function TextPreview({ documentId, marked }: { documentId: string; marked: Chunk
         ) : (
           text
         )}
-        {(found.data.total ?? 0) > (found.data.to ?? to) ? "…" : ""}
+        {(found.data.length ?? 0) > (found.data.to ?? to) ? "…" : ""}
       </pre>
     </div>
   );
@@ -167,7 +167,7 @@ function ParsedText({ documentId }: { documentId: string }) {
   const found = useApi<Parsed>(`/v1/documents/${documentId}/text`, { query: { from, to: from + 20_000 }, live: [`document:${documentId}`] });
   if (!found.data) return <div className="beside">{found.error ? <ErrorBox error={found.error} /> : <Loading />}</div>;
   const end = found.data.to ?? from + found.data.text.length;
-  const total = found.data.total ?? end;
+  const total = found.data.length ?? end;
   return (
     <div className="beside">
       {total > 20_000 ? (

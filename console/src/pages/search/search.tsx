@@ -16,6 +16,13 @@ import { TYPES } from "../documents/fields";
 
 type Found = Schemas["SearchResponse"];
 
+/** Where the time went. */
+function stepsOf(found: Found): string {
+  const steps = found.steps;
+  if (!steps) return "";
+  return `${Math.round(steps.embed_ms)} ms to embed the question, ${Math.round(steps.index_ms)} ms to ask the index, ${Math.round(steps.fuse_ms)} ms to rank and read`;
+}
+
 export default function Search() {
   const [query, change] = usePageQuery();
   const words = query["q"] ?? "";
@@ -112,8 +119,9 @@ function Results({
       ) : (
         <>
           <p className="took" role="status">
-            {plural(answer.hits.length, "hit")} in <strong>{Math.round(answer.took_ms)} ms</strong>
+            {plural(answer.hits.length, "hit")} in <strong title={stepsOf(answer)}>{Math.round(answer.took_ms)} ms</strong>
             {answer.models.length ? <span className="quiet"> · {answer.models.join(", ")}</span> : <span className="quiet"> · words only</span>}
+            {answer.steps ? <span className="quiet small"> · {stepsOf(answer)}</span> : null}
           </p>
           {answer.unavailable.map((each) => (
             <p key={each.embedder} className="notice warn">

@@ -17,7 +17,7 @@ test("nonsense in the address is a default", () => {
 });
 
 test("the body has only what was chosen", () => {
-  expect(bodyOf("gate", settingOf({}, "a"))).toEqual({ query: "gate", mode: "hybrid", limit: 10 });
+  expect(bodyOf("gate", settingOf({}, "a"))).toEqual({ query: "gate", mode: "hybrid", limit: 10, explain: true });
   expect(bodyOf("gate", settingOf({ "a.project": "docs", "a.embedder": "minilm" }, "a"))).toMatchObject({ projects: ["docs"], embedder: "minilm" });
 });
 

@@ -52,6 +52,7 @@ export function bodyOf(words: string, setting: Setting): Record<string, unknown>
     query: words,
     mode: setting.mode,
     limit: setting.limit,
+    explain: true,
     ...(setting.minScore === null ? {} : { min_score: setting.minScore }),
     ...(setting.project === null ? {} : { projects: [setting.project] }),
     ...(setting.type === null ? {} : { types: [setting.type] }),

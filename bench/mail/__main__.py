@@ -14,13 +14,11 @@ from bench.mail.generate import SEED, VARIANTS
 from bench.mail.local_stage import local_stage
 from bench.mail.page import required, required_of_second, stage_2, tables
 from bench.mail.sorting import Result, decisions, sort_mails
-from bench.mail.template import Part, frozen_digest
+from bench.mail.template import PARTS, Part, frozen_digest
 from penstock.embed.models_dir import minilm_is_installed
 from penstock.pipeline.classify.local import MINILM, WORDLLAMA
 from penstock.settings import Settings
 from penstock.sources.mail.rules.judge import RULES_VERSION
-
-PARTS: tuple[Part, ...] = ("tuned", "frozen")
 
 
 def arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -44,7 +42,8 @@ async def run(words: Sequence[str]) -> int:
         "versions": machine.versions(("penstock",), None),
         "rules": {"version": RULES_VERSION},
         "sizes": {"seed": SEED, "mails per template and language": VARIANTS},
-        "frozen templates": f"sha256 {frozen_digest()}",
+        "frozen templates": f"sha256 {frozen_digest('frozen')}",
+        "second author's templates": f"sha256 {frozen_digest('second author')}",
     }
     pages = [line for result in results for line in ("", *tables(result, None))]
     for name, sorted_by in by_second.items():
@@ -71,7 +70,7 @@ async def run(words: Sequence[str]) -> int:
 
 
 async def second_stages() -> dict[str, dict[Part, Result]]:
-    """Both parts sorted by each local model that is installed."""
+    """All parts sorted by each local model that is installed."""
     settings = Settings()
     found = {}
     for calibration in (WORDLLAMA, MINILM):

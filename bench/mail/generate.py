@@ -65,7 +65,7 @@ def _mail(
 ) -> LabelledMail:
     filled = values(language, chance)
     words = template.words[language]
-    filled["file"] = words["file"].format_map(filled)
+    filled["file"] = words.get("file", "").format_map(filled)
     body = words["body"].format_map(filled)
     headers = {**VIA[template.via], **template.headers}
     made = [
@@ -124,6 +124,7 @@ def _items(
 ) -> Iterator[LabelledItem]:
     if mail.text:
         yield LabelledItem(attachment=None, label=template.text, text=mail.text)
-    for given, attachment in made:
-        text = texts.get(given.label, {}).get(language, "").format_map(filled)
+    for number, (given, attachment) in enumerate(made):
+        own = template.words[language].get("page") if number == 0 else None
+        text = (own or texts.get(given.label, {}).get(language, "")).format_map(filled)
         yield LabelledItem(attachment=attachment, label=given.label, text=text, earlier=given.earlier)

@@ -34,6 +34,8 @@ class LocalStage:
             media_type=asked.media_type,
             size=asked.size or 0,
             text=asked.text,
+            rules_score=asked.rules_score,
+            brings_document=asked.brings_document,
         )
         found = found_in_picture(document)
         if found is None and document.text:

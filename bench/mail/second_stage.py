@@ -16,6 +16,8 @@ class Asked:
     text: str = field(repr=False)
     media_type: str = "text/plain"
     size: int | None = None
+    rules_score: float | None = None
+    brings_document: bool = False
 
 
 class SecondStage(Protocol):

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 from bench.mail.generate import OWN_ADDRESS, LabelledItem, LabelledMail, labelled_mails
 from bench.mail.second_stage import Asked, SecondStage
 from bench.mail.template import Part
+from penstock.sources.mail.items import as_text
 from penstock.sources.mail.rules.context import MailContext, seen_key
 from penstock.sources.mail.rules.judge import judge
 from penstock.sources.mail.verdict import Decision, Verdict
@@ -117,9 +118,11 @@ async def _sorted(
             subject=mail.mail.subject,
             sender=mail.mail.sender,
             filename=item.attachment.filename if item.attachment else None,
-            text=item.text,
+            text=item.text if item.attachment else as_text(mail.mail),
             media_type=item.attachment.media_type if item.attachment else "text/plain",
             size=item.attachment.size if item.attachment else len(item.text),
+            rules_score=verdict.score,
+            brings_document=any(each.rule == "brings_document" for each in verdict.fired),
         )
         found = await second.classify(asked)
     return Sorted(

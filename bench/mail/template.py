@@ -1,20 +1,27 @@
-"""Reads the templates of mails: those the rules may be tuned on, and the frozen ones."""
+"""Reads the templates of mails: those the rules may be tuned on, and two frozen sets."""
 
 from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from bench.mail.labels import LABELS
 
-Part: TypeAlias = Literal["tuned", "frozen"]
+Part: TypeAlias = Literal["tuned", "frozen", "second author"]
+PARTS: Final[tuple[Part, ...]] = ("tuned", "frozen", "second author")
 Language: TypeAlias = Literal["en", "de", "fr", "es"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "de", "fr", "es")
 FOLDER: Final = Path(__file__).parent / "templates"
+FOLDERS: Final[dict[Part, Path]] = {
+    "tuned": FOLDER,
+    "frozen": FOLDER / "frozen",
+    "second author": FOLDER / "second_author",
+}
+NOT_TEMPLATES: Final = ("pages.toml", "covers.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +60,13 @@ class Template:
 
 
 def templates(part: Part) -> list[Template]:
-    folder = _folder(part)
+    folder = FOLDERS[part]
+    covers = _read(folder / "covers.toml")
     found = [
-        _template(each, part)
-        for name in ("documents.toml", "noise.toml")
-        for each in tomllib.loads((folder / name).read_text("utf-8"))["template"]
+        _template(each, part, covers)
+        for path in sorted(folder.glob("*.toml"))
+        if path.name not in NOT_TEMPLATES
+        for each in _read(path)["template"]
     ]
     used = {label for each in found for label in (each.text, *(a.label for a in each.attachments))}
     if unknown := used - LABELS.keys():
@@ -67,34 +76,45 @@ def templates(part: Part) -> list[Template]:
 
 def pages(part: Part) -> Mapping[str, Mapping[Language, str]]:
     """The text of attached documents by label and language."""
-    return tomllib.loads((_folder(part) / "pages.toml").read_text("utf-8"))
+    return _read(FOLDERS[part] / "pages.toml")
 
 
-def frozen_digest() -> str:
-    """Over names and bytes of the frozen files; a test compares it with the recorded one."""
+def frozen_digest(part: Part) -> str:
+    """Over names and bytes of the frozen templates; a test compares it with the recorded one."""
     digest = hashlib.sha256()
-    for path in sorted(_folder("frozen").iterdir()):
+    for path in sorted(FOLDERS[part].glob("*.toml")):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def _folder(part: Part) -> Path:
-    return FOLDER / "frozen" if part == "frozen" else FOLDER
+def _read(path: Path) -> dict[str, Any]:
+    """Empty if a set has no such file."""
+    return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def _template(given: dict[str, Any], part: Part) -> Template:
+def _template(given: dict[str, Any], part: Part, covers: Mapping[str, Any]) -> Template:
+    cover = covers[given["cover"]] if "cover" in given else {}
+    words = {language: {**cover.get(language, {}), **given[language]} for language in LANGUAGES}
     return Template(
         name=given["name"],
         about=given["about"],
         part=part,
-        sender=given["from"],
-        sender_name=given["who"],
+        sender=given.get("from", "{first}@{domain}"),
+        sender_name=given.get("who", "{person}"),
         to=given.get("to", "office@northmill.example"),
         via=given.get("via"),
         headers=given.get("headers", {}),
         labels=frozenset(given.get("labels", ())),
         is_outgoing=given.get("outgoing", False),
-        text=given["text"],
-        attachments=tuple(AttachmentTemplate(**each) for each in given["attachments"]),
-        words={language: given[language] for language in LANGUAGES},
+        text=given.get("text", "covering_note"),
+        attachments=tuple(_attachments(given)),
+        words=words,
     )
+
+
+def _attachments(given: dict[str, Any]) -> Iterator[AttachmentTemplate]:
+    if "brings" in given:
+        kind = given.get("as", "pdf")
+        yield AttachmentTemplate(name=f"{{file}}.{kind}", type=kind, size=(40, 300), label=given["brings"])
+    for each in given.get("attachments", ()):
+        yield AttachmentTemplate(**each)

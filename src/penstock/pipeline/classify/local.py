@@ -13,6 +13,7 @@ import numpy as np
 from penstock.embed.models_dir import minilm_is_installed
 from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused
 from penstock.model.document_class import UNSURE
+from penstock.model.document_signs import document_sign, has_amount
 from penstock.observe import get_logger
 from penstock.pipeline.classify.protocol import FoundClass
 from penstock.pipeline.classify.prototypes import Prototype, prototypes
@@ -26,12 +27,11 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised whenever an example or a threshold changes what is decided."""
 LONGEST: Final = 1_500
-FEWEST_WORDS: Final = 8
+FEWEST_WORDS: Final = 12
 """Of a shorter text nobody can tell."""
-_MONEY: Final = re.compile(r"[€$£]|\b(?:EUR|USD|GBP|CHF)\b")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -69,7 +69,7 @@ class LocalClassifier:
     async def found(self, tenant: str, asked: ToClassify) -> FoundClass | None:
         """None if the model does not answer: the document is kept."""
         text = "\n".join(part for part in (asked.subject, asked.filename, asked.text[:LONGEST]) if part)
-        if (reason := _unsure(text)) is not None:
+        if (reason := _unsure(asked)) is not None:
             return FoundClass(name=UNSURE, score=0.0, reasons=({"reason": reason},), version=self.version)
         try:
             examples = await self._vectors_of_examples()
@@ -114,11 +114,21 @@ class _Best:
     score: float
 
 
-def _unsure(text: str) -> str | None:
-    """Why the document is kept without asking the model."""
-    if _MONEY.search(text):
-        return "it names a sum of money"
-    words = len(_WORD.findall(text))
+def _unsure(asked: ToClassify) -> str | None:
+    """Why the document is kept without asking the model.
+
+    Resembling noise is one sign. A skip needs the others too: nothing in it looks like a document, and
+    if it came by mail, the rules lean against it.
+    """
+    if asked.rules_score is not None and asked.rules_score >= 0:
+        return "the rules for mail found nothing against it"
+    if asked.brings_document:
+        return "it is the text of a mail that brings a document"
+    if has_amount(asked.subject):
+        return "its subject names a sum of money"
+    if (sign := document_sign(asked.text)) is not None:
+        return f"it {sign}"
+    words = len(_WORD.findall(asked.text[:LONGEST]))
     return f"it has fewer than {FEWEST_WORDS} words" if words < FEWEST_WORDS else None
 
 

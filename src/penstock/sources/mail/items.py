@@ -94,7 +94,7 @@ class MailItems:
             document_type="mail",
             described={"characters": len(mail.text)},
             noted={},
-            content=TextContent(f"{name[:200] or 'mail'}.txt", _as_text(mail)),
+            content=TextContent(f"{name[:200] or 'mail'}.txt", as_text(mail)),
         )
 
     def _item(
@@ -184,7 +184,7 @@ def _decision(mail: Mail, verdict: Verdict, skip_reason: str, noted: Mapping[str
     }
 
 
-def _as_text(mail: Mail) -> str:
+def as_text(mail: Mail) -> str:
     """The mail as a person would read it; the subject first, so that nothing takes it for a mail file."""
     sender = f"{mail.sender_name} <{mail.sender}>" if mail.sender_name else mail.sender
     head = [f"From: {sender}", f"To: {', '.join(mail.to)}"]

@@ -53,9 +53,9 @@ class Candidate:
 
     @property
     def may_be_document(self) -> bool:
-        """Whether only a hard rule may drop it: a file that is no picture, or a picture of page size."""
+        """Whether only a hard rule may drop it: a file that is no picture, a picture of page size, or facts."""
         if self.attachment is None:
-            return False
+            return self.view.states_facts
         if self.is_image:
             return not self.attachment.is_shown and (self.size is None or self.size >= SMALLEST_PAGE)
         return self.kind == "document"

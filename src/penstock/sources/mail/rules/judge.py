@@ -15,7 +15,7 @@ from penstock.sources.mail.rules.settings import DEFAULT_SETTINGS, RuleSettings
 from penstock.sources.mail.rules.soft import SOFT_RULES
 from penstock.sources.mail.verdict import Fired, Verdict
 
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Raised whenever a rule, a weight or a word changes what is decided."""
 KEEP_AT: Final = 2.0
 DROP_AT: Final = -2.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from penstock.model.document_signs import has_amount, has_date_or_reference
 from penstock.sources.mail.message import LONGEST_HEADER, MOST_ATTACHMENTS, Mail
 from penstock.sources.mail.rules.context import MailContext
 from penstock.sources.mail.rules.kinds import Kind, kind_of
@@ -18,7 +19,7 @@ from penstock.sources.mail.rules.vocabulary import (
     SOCIAL_NETWORKS,
     UNSUBSCRIBE,
 )
-from penstock.sources.mail.rules.words import Words, has_amount
+from penstock.sources.mail.rules.words import Words, clipped
 
 LONGEST_ADDRESS: Final = 320
 
@@ -39,13 +40,14 @@ class MailView:
     notification: str | None
     unsubscribe: str | None
     has_amount: bool
+    has_date_or_reference: bool
     is_bulk: bool
     kinds: tuple[Kind, ...]
 
     @classmethod
     def of(cls, mail: Mail, context: MailContext, settings: RuleSettings) -> MailView:
         sender = mail.sender[-LONGEST_ADDRESS:]
-        subject, text = Words.of(mail.subject), Words.of(mail.text)
+        subject, text, read = Words.of(mail.subject), Words.of(mail.text), clipped(mail.text)
         labels = sender.rpartition("@")[2].split(".")
         return cls(
             mail=mail,
@@ -61,7 +63,8 @@ class MailView:
             or SOCIAL.found_in(text),
             notification=NOTIFICATIONS.found_in(subject) or NOTIFICATIONS.found_in(text),
             unsubscribe=UNSUBSCRIBE.found_in(text),
-            has_amount=has_amount(mail.text),
+            has_amount=has_amount(read),
+            has_date_or_reference=has_date_or_reference(read),
             is_bulk=_is_bulk(mail, context),
             kinds=tuple(kind_of(each) for each in mail.attachments[:MOST_ATTACHMENTS]),
         )
@@ -77,6 +80,15 @@ class MailView:
     @property
     def names_document(self) -> bool:
         return self.subject_document is not None or self.text_document is not None
+
+    @property
+    def states_facts(self) -> bool:
+        """Whether the text has a sum of money with a date or a number to look it up by, as documents have."""
+        return self.has_amount and self.has_date_or_reference
+
+    @property
+    def is_concrete(self) -> bool:
+        return self.names_document or self.has_amount or self.has_date_or_reference
 
     @property
     def is_from_colleague(self) -> bool:

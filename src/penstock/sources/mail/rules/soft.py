@@ -40,6 +40,12 @@ def _marketing_words(item: Candidate) -> str | None:
     return found or _named(MARKETING.found_in(item.filename), "in the file name")
 
 
+def _nothing_concrete(item: Candidate) -> str | None:
+    view = item.view
+    is_vague = item.is_text and view.is_bulk and not view.has_document and not view.is_concrete
+    return "it went to many people and names no document, sum, date or number" if is_vague else None
+
+
 def _social_network(item: Candidate) -> str | None:
     return _named(item.view.social, "in the mail or its sender's address")
 
@@ -151,6 +157,13 @@ SOFT_RULES: Final = (
         applies=_marketing_words,
         weight=-1.2,
         skip_reason="marketing_material",
+    ),
+    Rule(
+        name="nothing_concrete",
+        about="A mail to many people brings no document and names none, nor a sum, a date or a long number.",
+        applies=_nothing_concrete,
+        weight=-0.9,
+        skip_reason="bulk_mail",
     ),
     Rule(
         name="social_network",

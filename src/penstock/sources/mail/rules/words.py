@@ -13,10 +13,6 @@ LONGEST_END: Final = 1_000
 """How much of a text is read: its start, and its end for what stands in the footer."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+")
-_AMOUNT: Final = re.compile(
-    r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF))\s?\d|\d(?:[.,]\d\d)?\s?(?:[€$£]|(?:EUR|USD|GBP|CHF|euros?)\b)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +60,6 @@ class Vocabulary:
             if token in self.words or token.startswith(self.starts) or token.endswith(self.ends):
                 return token
         return next((phrase for phrase in self.phrases if f" {phrase} " in text.line), None)
-
-
-def has_amount(text: str) -> bool:
-    """Whether a sum of money is named, such as 12.50 EUR or $30."""
-    return _AMOUNT.search(clipped(text)) is not None
 
 
 def clipped(text: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from bench.mail.labels import LABELS
 
-Part: TypeAlias = Literal["tuned", "frozen", "second author"]
-PARTS: Final[tuple[Part, ...]] = ("tuned", "frozen", "second author")
+Part: TypeAlias = Literal["tuned", "frozen", "second author", "confirming"]
+PARTS: Final[tuple[Part, ...]] = ("tuned", "frozen", "second author", "confirming")
 Language: TypeAlias = Literal["en", "de", "fr", "es"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "de", "fr", "es")
 FOLDER: Final = Path(__file__).parent / "templates"
@@ -20,6 +20,7 @@ FOLDERS: Final[dict[Part, Path]] = {
     "tuned": FOLDER,
     "frozen": FOLDER / "frozen",
     "second author": FOLDER / "second_author",
+    "confirming": FOLDER / "confirming",
 }
 NOT_TEMPLATES: Final = ("pages.toml", "covers.toml")
 

@@ -166,7 +166,9 @@ class Settings(SourceSettings):
     """Gives the estimate before a source's first sync a cost, in the currency of the price."""
 
     classifier: Literal["off", "local", "llm"] = "off"
-    """What decides whether a parsed document is kept; a mailbox may choose another."""
+    """What decides whether an uploaded or pushed document is kept."""
+    mail_classifier: Literal["auto", "off", "local", "llm"] = "auto"
+    """The same for what came by mail, unless its mailbox chooses; auto: llm if there is one, else local."""
     classifier_provider: Literal["openai", "anthropic"] = "openai"
     """The wire format of the language model: that of OpenAI, which many servers implement, or Anthropic's."""
     classifier_url: str | None = None
@@ -218,6 +220,13 @@ class Settings(SourceSettings):
     def api_url(self) -> str:
         """The API's address as browsers reach it."""
         return self.public_url or f"http://localhost:{self.api_port}"
+
+    @property
+    def classifier_of_mailboxes(self) -> Literal["off", "local", "llm"]:
+        """What classifies a mail's documents if its mailbox does not choose."""
+        if self.mail_classifier != "auto":
+            return self.mail_classifier
+        return "local" if self.classifier_model is None else "llm"
 
     @property
     def quotas(self) -> dict[str, int]:
@@ -275,10 +284,11 @@ class Settings(SourceSettings):
                 _variable("stall_seconds"),
                 f"{self.stall_seconds:g} s is too short; use 1 or more, or 0 for never",
             )
-        if self.classifier == "llm" and self.classifier_model is None:
-            raise SettingInvalid(
-                _variable("classifier"), f"llm needs a language model; set {_variable('classifier_model')}"
-            )
+        for name in ("classifier", "mail_classifier"):
+            if getattr(self, name) == "llm" and self.classifier_model is None:
+                raise SettingInvalid(
+                    _variable(name), f"llm needs a language model; set {_variable('classifier_model')}"
+                )
         if self.database_url is None:
             for name in ("admin_url", "operator_url", "listen_url"):
                 if getattr(self, name) is not None:

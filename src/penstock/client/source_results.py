@@ -80,6 +80,7 @@ class SourceDetails(Source):
     """A source with its streams and its last syncs, newest first."""
 
     config: dict[str, Any] = Field(default_factory=dict)
+    classifier: str | None = None
     documents: int
     streams: list[StreamState]
     jobs: list[IngestionJob]

@@ -267,7 +267,7 @@ class Engine(Services):
         )
 
     def _make_classifier(self) -> Classifier:
-        from penstock.pipeline.classify.by_source import BySource
+        from penstock.pipeline.classify.by_source import BySource, Defaults
         from penstock.pipeline.classify.llm.making import make_llm, open_llm_client
         from penstock.pipeline.classify.local import LocalClassifier
 
@@ -275,7 +275,8 @@ class Engine(Services):
         client = open_llm_client(self.settings)
         self._opened.push_async_callback(client.aclose)
         llm = make_llm(self.settings, client, self.tenants, local)
-        return BySource(self.tenants, self.settings.classifier, {"local": local, "llm": llm or local})
+        defaults = Defaults(self.settings.classifier, self.settings.classifier_of_mailboxes)
+        return BySource(self.tenants, defaults, {"local": local, "llm": llm or local})
 
     async def _take_attachment(
         self,

@@ -8,6 +8,8 @@ Treatment: TypeAlias = Literal["keep", "skip"]
 ClassifierName: TypeAlias = Literal["off", "local", "llm"]
 
 CLASSIFIERS: Final[tuple[ClassifierName, ...]] = ("off", "local", "llm")
+MAILBOXES: Final = frozenset({"outlook", "gmail", "imap"})
+"""The kinds of sources whose mails the rules sort, and whose documents are classified by default."""
 CLASSES: Final[dict[str, Treatment]] = {
     "invoice": "keep",
     "receipt": "keep",

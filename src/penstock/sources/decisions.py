@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -75,13 +75,24 @@ class SourceDecisions:
     async def set_rules(self, tenant_id: TenantId, source_id: SourceId, changes: RuleChanges) -> RuleList:
         """Change the rules of a source, from its next sync on; InvalidArgument names what cannot be."""
         async with self._tenants.transaction(tenant_id) as conn:
-            await conn.execute(LOCK, source_id)  # two changes at a time would undo each other
-            source = json.loads(await conn.fetchval(SHOW, source_id))
-            config = source["config"]
-            wanted = {**config, "rules": changes.applied_to(config.get("rules") or {})}
-            checked = self._providers.get(source["kind"]).check_config(wanted)
-            await conn.execute(CONFIGURE, source_id, json.dumps(dict(checked)))
+            await self._change_config(
+                conn,
+                source_id,
+                lambda config: {**config, "rules": changes.applied_to(config.get("rules") or {})},
+            )
             return await self._rules(conn, source_id)
+
+    async def _change_config(
+        self, conn: Connection, source_id: SourceId, changed: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> None:
+        """Write a source's settings after a change, checked, in the caller's transaction.
+
+        The source's row is locked first: of two changes at a time, the second sees what the first wrote.
+        """
+        await conn.execute(LOCK, source_id)
+        source = json.loads(await conn.fetchval(SHOW, source_id))
+        checked = self._providers.get(source["kind"]).check_config(changed(source["config"]))
+        await conn.execute(CONFIGURE, source_id, json.dumps(dict(checked)))
 
     async def _rules(self, conn: Connection, source_id: SourceId | None) -> RuleList:
         config: Mapping[str, Any] = {}

@@ -12,6 +12,7 @@ from uuid import UUID
 from penstock.db.tenancy import TenantPool
 from penstock.errors import InvalidArgument, NotFound
 from penstock.model import SourceId, TaskId, TenantId, uuid7
+from penstock.model.document_class import MAILBOXES
 from penstock.model.rows import row_from_json
 from penstock.sources.decisions import SourceDecisions
 from penstock.sources.mail.push import PUSH_KINDS, default_sync_every, why_off
@@ -135,12 +136,16 @@ class IngestionJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceDetails(Source):
-    """A source with its streams and its last syncs, newest first."""
+    """A source with its streams and its last syncs, newest first.
+
+    `classifier` is what sorts a mailbox's documents, by its settings or the installation's; None for others.
+    """
 
     config: dict[str, Any]
     documents: int
     streams: tuple[StreamState, ...]
     jobs: tuple[IngestionJob, ...]
+    classifier: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +227,7 @@ class Sources(SourceDecisions):
         """One source with its streams and its last syncs."""
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval("select ingest.show_source($1)", source_id)
-        return self._told(row_from_json(SourceDetails, row))
+        return self._detailed(row)
 
     async def add(
         self,
@@ -301,17 +306,15 @@ class Sources(SourceDecisions):
         It holds from the next sync on. InvalidArgument names a setting that cannot be used.
         """
         async with self._tenants.transaction(tenant_id) as conn:
-            found = row_from_json(
-                SourceDetails, await conn.fetchval("select ingest.show_source($1)", source_id)
+            await self._change_config(
+                conn,
+                source_id,
+                lambda config: {
+                    name: each for name, each in {**config, **changes}.items() if each is not None
+                },
             )
-            wanted = {name: each for name, each in {**found.config, **changes}.items() if each is not None}
-            checked = self._providers.get(found.kind).check_config(wanted)
-            await conn.execute(
-                "select ingest.set_source($1, _config => $2)", source_id, json.dumps(dict(checked))
-            )
-            return row_from_json(
-                SourceDetails, await conn.fetchval("select ingest.show_source($1)", source_id)
-            )
+            row = await conn.fetchval("select ingest.show_source($1)", source_id)
+        return self._detailed(row)
 
     async def pause(self, tenant_id: TenantId, source_id: SourceId) -> None:
         """Accept nothing from it and stop its sync, until it is resumed."""
@@ -328,6 +331,13 @@ class Sources(SourceDecisions):
         async with self._tenants.transaction(tenant_id) as conn:
             for secret_id in await conn.fetchval("select ingest.remove_source($1)", source_id):
                 await secrets.drop(conn, secret_id)
+
+    def _detailed(self, row: str) -> SourceDetails:
+        source = self._told(row_from_json(SourceDetails, row))
+        if source.kind not in MAILBOXES:
+            return source
+        chosen = source.config.get("classifier") or self._settings.classifier_of_mailboxes
+        return replace(source, classifier=chosen)
 
     def _told(self, source: S) -> S:
         """The source, with the reason if the settings do not let its provider notify us."""

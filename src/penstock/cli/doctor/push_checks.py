@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.cli import output
 from penstock.cli.doctor.checks import Check
-from penstock.sources.mail.push import MAILBOXES, PUSH_KINDS, why_off
+from penstock.model.document_class import MAILBOXES
+from penstock.sources.mail.push import PUSH_KINDS, why_off
 
 if TYPE_CHECKING:
     from penstock.db import Connection

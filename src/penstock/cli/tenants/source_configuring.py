@@ -44,11 +44,21 @@ def configure(
 
     found = run(call())
     if as_json:
-        output.document({"source_id": found.source_id, "kind": found.kind, "config": found.config})
-    elif found.config:
+        output.document(
+            {
+                "source_id": found.source_id,
+                "kind": found.kind,
+                "config": found.config,
+                "classifier": found.classifier,
+            }
+        )
+        return
+    if found.config:
         output.facts({name: json.dumps(value, ensure_ascii=False) for name, value in found.config.items()})
     else:
         output.write("All settings have their defaults.")
+    if found.classifier is not None and "classifier" not in found.config:
+        output.write(f"Documents are classified by default: {found.classifier}. Change it: classifier=off")
 
 
 def _changes(given: Sequence[str]) -> dict[str, Any]:

@@ -125,6 +125,7 @@ def show(source: TheSource, tenant: TenantSlug = DEFAULT, as_json: output.AsJson
         "what to do": health.action,
         "connection": health.connection,
         "push": _push(health.push, found.sync_every_seconds),
+        "classifier": found.classifier,
         "documents": found.documents,
         "last sync": found.synced_at,
         "next sync": found.next_sync_at,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.model.document_class import CLASSES, ClassifierName, Treatment
+from penstock.model.document_class import CLASSES, MAILBOXES, ClassifierName, Treatment
 from penstock.pipeline.classify.images import found_in_picture
 from penstock.pipeline.classify.protocol import FoundClass, Keep, Skip
 from penstock.pipeline.classify.to_classify import ByContent, ToClassify
@@ -28,26 +28,32 @@ class Choice:
     classes: Mapping[str, Treatment]
 
 
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """The classifiers of what has no settings of its own: uploads and webhooks, and what came by mail."""
+
+    uploads: ClassifierName
+    mail: ClassifierName
+
+
 class BySource:
-    """Uploads and webhooks follow PENSTOCK_CLASSIFIER; a mailbox may have settings of its own.
+    """Uploads and webhooks follow PENSTOCK_CLASSIFIER, mails PENSTOCK_MAIL_CLASSIFIER or their mailbox.
 
     A document that came several ways is skipped only if each of them would skip it. What the rules for mail
     were sure of is not asked about.
     """
 
-    def __init__(
-        self, tenants: TenantPool, default: ClassifierName, classifiers: Mapping[str, ByContent]
-    ) -> None:
+    def __init__(self, tenants: TenantPool, defaults: Defaults, classifiers: Mapping[str, ByContent]) -> None:
         self._tenants = tenants
-        self._default = default
+        self._defaults = defaults
         self._classifiers = classifiers
 
     async def classify(self, job: Job, parsed: Parsed) -> Skip | Keep | None:
-        if self._default == "off" and job.source_id is None:
+        if self._defaults.uploads == "off" and job.source_id is None:
             return None
         async with self._tenants.transaction(job.tenant_id, durable=False) as conn:
             known = json.loads(await conn.fetchval(ORIGINS, job.document_id))
-        choice = choose(known["origins"], self._default)
+        choice = choose(known["origins"], self._defaults)
         if choice.classifier == "off":
             return None
         latest = known["origins"][0]
@@ -58,6 +64,8 @@ class BySource:
             media_type=job.mime_type,
             size=job.size_bytes,
             text=parsed.text,
+            rules_score=_highest_score(known["origins"]),
+            brings_document=any(each["brings_document"] for each in known["origins"]),
         )
         found = found_in_picture(asked)
         if found is None and asked.text:
@@ -65,9 +73,9 @@ class BySource:
         return None if found is None else decide(found, choice, known["restored_classes"])
 
 
-def choose(origins: Sequence[Mapping[str, Any]], default: ClassifierName) -> Choice:
+def choose(origins: Sequence[Mapping[str, Any]], defaults: Defaults) -> Choice:
     """`off` as soon as one origin does not want it classified; the settings of the latest one count."""
-    if not origins or any(_wanted(each, default) == "off" for each in origins):
+    if not origins or any(_wanted(each, defaults) == "off" for each in origins):
         return Choice("off", CLASSES)
     kept = {
         name: "keep"
@@ -80,7 +88,7 @@ def choose(origins: Sequence[Mapping[str, Any]], default: ClassifierName) -> Cho
         for name, treatment in (origins[0]["classes"] or {}).items()
         if name in CLASSES and treatment in ("keep", "skip")
     }
-    return Choice(_wanted(origins[0], default), {**CLASSES, **latest, **kept})  # type: ignore[dict-item]  # checked above
+    return Choice(_wanted(origins[0], defaults), {**CLASSES, **latest, **kept})  # type: ignore[dict-item]  # checked above
 
 
 def decide(found: FoundClass, choice: Choice, restored: Sequence[str]) -> Skip | Keep:
@@ -89,7 +97,13 @@ def decide(found: FoundClass, choice: Choice, restored: Sequence[str]) -> Skip |
     return Skip(found.name, found)
 
 
-def _wanted(origin: Mapping[str, Any], default: ClassifierName) -> ClassifierName:
+def _highest_score(origins: Sequence[Mapping[str, Any]]) -> float | None:
+    """What the rules for mail think of it where they think best of it; None if they never saw it."""
+    scores = [each["rules_score"] for each in origins if isinstance(each["rules_score"], int | float)]
+    return max(scores, default=None)
+
+
+def _wanted(origin: Mapping[str, Any], defaults: Defaults) -> ClassifierName:
     if origin["verdict"] == "keep":
         return "off"
     match origin["classifier"]:
@@ -100,4 +114,5 @@ def _wanted(origin: Mapping[str, Any], default: ClassifierName) -> ClassifierNam
         case "off":
             return "off"
         case _:
-            return default
+            is_mail = origin["kind"] in MAILBOXES and origin["verdict"] is not None
+            return defaults.mail if is_mail else defaults.uploads

@@ -7,7 +7,7 @@ from typing import Final
 from penstock.pipeline.classify.protocol import FoundClass
 from penstock.pipeline.classify.to_classify import ToClassify
 
-VERSION: Final = "images-1"
+VERSION: Final = "images-2"
 LARGEST_ICON: Final = 10_000
 LARGEST_LOGO: Final = 100_000
 NAMES: Final = (
@@ -19,8 +19,11 @@ NUMBERED: Final = "image0"
 
 
 def found_in_picture(asked: ToClassify) -> FoundClass | None:
-    """Only for a picture in which no text was found; a large one or one with another name is kept."""
-    if not asked.media_type.startswith("image/") or asked.text:
+    """Only for a picture in which no text was found; a large one or one with another name is kept.
+
+    So is one that the rules for mail speak for, such as in a mail about a receipt.
+    """
+    if not asked.media_type.startswith("image/") or asked.text or (asked.rules_score or 0) > 0:
         return None
     name = asked.filename.lower()
     if asked.size <= LARGEST_LOGO and name.startswith((*NAMES, NUMBERED)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from penstock.embed.models_dir import minilm_is_installed
-from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderRefused
+from penstock.errors import PenstockError
 from penstock.model.document_class import UNSURE
 from penstock.model.document_signs import document_sign, has_amount
 from penstock.observe import get_logger
@@ -32,6 +32,8 @@ VERSION: Final = 2
 LONGEST: Final = 1_500
 FEWEST_WORDS: Final = 12
 """Of a shorter text nobody can tell."""
+PAUSE_SECONDS: Final = 60
+"""A model that failed is not asked for this long: what arrives meanwhile is kept without a wait."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -61,22 +63,33 @@ class LocalClassifier:
         self._chosen = calibration or (MINILM if minilm_is_installed(settings) else WORDLLAMA)
         self._examples: NDArray[np.float32] | None = None
         self._reading = asyncio.Lock()
+        self._is_down = False
+        self._left_alone_until = 0.0
 
     @property
     def version(self) -> str:
         return f"local-{self._chosen.model}-{VERSION}"
 
     async def found(self, tenant: str, asked: ToClassify) -> FoundClass | None:
-        """None if the model does not answer: the document is kept."""
+        """None if the model does not answer: the document is kept, and others do not wait for it."""
         text = "\n".join(part for part in (asked.subject, asked.filename, asked.text[:LONGEST]) if part)
         if (reason := _unsure(asked)) is not None:
             return FoundClass(name=UNSURE, score=0.0, reasons=({"reason": reason},), version=self.version)
+        clock = asyncio.get_running_loop().time
+        if clock() < self._left_alone_until:
+            return None
         try:
             examples = await self._vectors_of_examples()
             vector = await self._embed([text])
-        except (EmbedderBusy, EmbedderFailed, EmbedderRefused) as down:
-            log.warning("classifier_unavailable", classifier="local", reason=down.message)
+        except PenstockError as down:
+            self._left_alone_until = clock() + PAUSE_SECONDS
+            if not self._is_down:  # once, not for each document
+                log.warning(
+                    "classifier_unavailable", classifier="local", reason=down.message, seconds=PAUSE_SECONDS
+                )
+            self._is_down = True
             return None
+        self._is_down = False
         return self._nearest(examples @ vector[0])
 
     def _nearest(self, alike: NDArray[np.float32]) -> FoundClass:

@@ -13,7 +13,9 @@ LONGEST_TEXT: Final = 6_000
 """Characters of the text that are looked at, and that a remote classifier is sent."""
 SIGNATURE: Final = "\n--"
 LONGEST_HEAD: Final = 3_000
-_HEAD: Final = re.compile(r"[^\n]*\n\s*From: [^\n]*\n\s*To: [^\n]*\n(?:\s*Cc: [^\n]*\n)?(?:\s*Date: [^\n]*\n)?")
+_HEAD: Final = re.compile(
+    r"[^\n]*\n\s*From: [^\n]*\n\s*To: [^\n]*\n(?:\s*Cc: [^\n]*\n)?(?:\s*Date: [^\n]*\n)?"
+)
 """What a mailbox writes above the text of a mail: its date says nothing about what follows."""
 
 

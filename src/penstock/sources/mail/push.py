@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import urlsplit
 
+from penstock.model.document_class import MAILBOXES
+
 if TYPE_CHECKING:
     from penstock.settings import Settings
     from penstock.sources.mail.mailbox import NotifiedMailbox
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 OUTLOOK: Final = "outlook"
 GMAIL: Final = "gmail"
 PUSH_KINDS: Final = (OUTLOOK, GMAIL)
-MAILBOXES: Final = frozenset({OUTLOOK, GMAIL, "imap"})
 RENEW_EVERY: Final = {GMAIL: timedelta(days=1)}
 """Google asks for a renewal every day; others are renewed at half of a subscription's life."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.sources.mail.config import folders_of, mailbox_of, only, switch
+from penstock.sources.mail.opening import open_mails
 from penstock.sources.mail.relevance import RELEVANCE, relevance_of
-from penstock.sources.mail.rules_of import rules_for
 
 if TYPE_CHECKING:
     from penstock.settings import Settings
@@ -43,19 +43,8 @@ class OutlookProvider:
             checked["mailbox"] = mailbox
         return checked
 
-    @asynccontextmanager
-    async def open(self, source: OpenSource) -> AsyncIterator[MailReader]:
-        from penstock.sources.mail.reader import MailReader
-
-        async with self.open_mailbox(source) as mailbox:
-            yield MailReader(
-                mailbox,
-                kind=self.kind,
-                rules=rules_for(source.config),
-                mail_text=switch(source.config, "mail_text", default=False),
-                largest=source.settings.max_upload_bytes,
-                memory=source.memory,
-            )
+    def open(self, source: OpenSource) -> AbstractAsyncContextManager[MailReader]:
+        return open_mails(self.kind, source, self.open_mailbox(source))
 
     @asynccontextmanager
     async def open_mailbox(self, source: OpenSource) -> AsyncIterator[OutlookMailbox]:

@@ -53,7 +53,7 @@ class Candidate:
 
     @property
     def may_be_document(self) -> bool:
-        """Whether only a hard rule may drop it: a file that is no picture, a picture of page size, or facts."""
+        """Whether only a hard rule may drop it: a file, unless a small picture, or a text that states facts."""
         if self.attachment is None:
             return self.view.states_facts
         if self.is_image:

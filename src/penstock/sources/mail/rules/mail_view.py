@@ -11,10 +11,12 @@ from penstock.sources.mail.rules.context import MailContext
 from penstock.sources.mail.rules.kinds import Kind, kind_of
 from penstock.sources.mail.rules.settings import RuleSettings
 from penstock.sources.mail.rules.vocabulary import (
+    COMMON,
     DOCUMENT_NAMES,
     DOCUMENTS,
     MARKETING,
     NOTIFICATIONS,
+    PAPERS,
     SOCIAL,
     SOCIAL_NETWORKS,
     UNSUBSCRIBE,
@@ -22,6 +24,8 @@ from penstock.sources.mail.rules.vocabulary import (
 from penstock.sources.mail.rules.words import Words, clipped
 
 LONGEST_ADDRESS: Final = 320
+ENOUGH_COMMON: Final = 3
+"""Common words of one language that a text has if it is written in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,8 @@ class MailView:
     social: str | None
     notification: str | None
     unsubscribe: str | None
+    names_paper: bool
+    is_readable: bool
     has_amount: bool
     has_date_or_reference: bool
     is_bulk: bool
@@ -63,6 +69,8 @@ class MailView:
             or SOCIAL.found_in(text),
             notification=NOTIFICATIONS.found_in(subject) or NOTIFICATIONS.found_in(text),
             unsubscribe=UNSUBSCRIBE.found_in(text),
+            names_paper=(PAPERS.found_in(subject) or PAPERS.found_in(text)) is not None,
+            is_readable=any(each.count_in(text) >= ENOUGH_COMMON for each in COMMON),
             has_amount=has_amount(read),
             has_date_or_reference=has_date_or_reference(read),
             is_bulk=_is_bulk(mail, context),
@@ -87,8 +95,15 @@ class MailView:
         return self.has_amount and self.has_date_or_reference
 
     @property
-    def is_concrete(self) -> bool:
-        return self.names_document or self.has_amount or self.has_date_or_reference
+    def is_vague(self) -> bool:
+        """Whether it is in a language we know and speaks of nothing that has to do with a document."""
+        return self.is_readable and not (
+            self.has_document
+            or self.names_document
+            or self.names_paper
+            or self.has_amount
+            or self.has_date_or_reference
+        )
 
     @property
     def is_from_colleague(self) -> bool:

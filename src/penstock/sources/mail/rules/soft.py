@@ -41,8 +41,7 @@ def _marketing_words(item: Candidate) -> str | None:
 
 
 def _nothing_concrete(item: Candidate) -> str | None:
-    view = item.view
-    is_vague = item.is_text and view.is_bulk and not view.has_document and not view.is_concrete
+    is_vague = item.is_text and item.view.is_bulk and item.view.is_vague
     return "it went to many people and names no document, sum, date or number" if is_vague else None
 
 
@@ -162,7 +161,7 @@ SOFT_RULES: Final = (
         name="nothing_concrete",
         about="A mail to many people brings no document and names none, nor a sum, a date or a long number.",
         applies=_nothing_concrete,
-        weight=-0.9,
+        weight=-1.2,
         skip_reason="bulk_mail",
     ),
     Rule(

@@ -81,6 +81,40 @@ ELECTRONIC_INVOICES: Final = Vocabulary.of(
     """
 )
 
+PAPERS: Final = Vocabulary.of(
+    english="""
+        document*, file, files, form, forms, letter, attach*, enclosed, download*, log in, sign in, portal,
+        account, order*, deliver*, price, prices, pay*, paid, fee, fees, charge*, refund*, terms, notice,
+        deadline, due, policy, report*, certificate*, membership, recall*, important
+    """,
+    german="""
+        dokument*, datei*, formular*, brief, schreiben, anhang, anlage*, beiliegend, herunterladen,
+        einloggen, portal, kundenbereich, konto, *konto, bestell*, liefer*, preis, preise, zahl*, bezahl*,
+        gebühr*, beitrag, erstatt*, bedingungen, frist, *frist, fällig, bericht*, bescheinigung*,
+        mitglied*, rückruf*, wichtig*, kündig*
+    """,
+    french="""
+        document*, fichier*, formulaire*, courrier, lettre, ci-joint*, joint, jointe, pièce, télécharg*,
+        connectez-vous, espace client, compte, commande*, livr*, prix, tarif*, pay*, frais, rembours*,
+        conditions, préavis, échéance, délai, rapport*, attestation*, adhésion, membre, rappel*, important*,
+        résili*, cotisation
+    """,
+    spanish="""
+        documento*, fichero*, archivo*, formulario*, carta, adjunt*, descarg*, acceda, área de cliente,
+        cuenta, pedido*, entreg*, precio*, pag*, cuota*, tarifa*, reembols*, abon*, condiciones, plazo,
+        vence, vencimiento, informe*, certificado*, socio, retirada, importante*, baja del contrato
+    """,
+)
+"""What a text speaks of that may have to do with a document; too common to count as one."""
+
+COMMON: Final = (
+    Vocabulary.of(english="the, and, you, your, with, our, this, that, from, for, are, have"),
+    Vocabulary.of(german="und, nicht, sie, mit, für, auch, ist, ihre, ihr, wir, auf, das, dein, du, zu, ein"),
+    Vocabulary.of(french="vous, nous, les, des, est, pour, votre, notre, avec, une, vos, dans, qui, sur"),
+    Vocabulary.of(spanish="el, los, las, una, con, más, que, su, sus, por, es, tu, nuestra, nuestro, y"),
+)
+"""Words that every longer text in a language has, by which we know that we can read it."""
+
 MARKETING: Final = Vocabulary.of(
     english="""
         newsletter*, webinar*, promo*, discount, discounts, sale, special offer, special offers,

@@ -54,6 +54,10 @@ class Vocabulary:
             tuple(each for each in plain if " " in each),
         )
 
+    def count_in(self, text: Words) -> int:
+        """How many of its single words the text has."""
+        return len(self.words.intersection(text.tokens))
+
     def found_in(self, text: Words) -> str | None:
         """The first word or phrase that the text has."""
         for token in text.tokens:

@@ -11,13 +11,7 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
 begin
-  if _source_id is not null and not exists (
-    select from ingest.source s where s.tenant_id = internal.require_tenant() and s.source_id = _source_id)
-  then
-    raise exception using errcode = 'PS013', detail = 'source_id',
-      message = format('there is no source %s', _source_id),
-      hint = 'List the sources of this tenant: penstock source list';
-  end if;
+  perform ingest.require_source(_source_id);
   return query
   select ingest.decision_row(d)
   from ingest.decision d

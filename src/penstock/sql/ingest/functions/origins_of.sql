@@ -1,5 +1,6 @@
--- Where a document came from, for its classifier: each origin's source with its settings, and what the rules said about the mail;
--- and which classes a person overruled for the same senders. Raises PS012.
+-- Where a document came from, for its classifier: each origin's source with its settings, and what the rules said about the mail
+-- (their decision, their score, and whether it is the text of a mail that brings a document); and which classes a person overruled
+-- for the same senders. Raises PS012.
 create or replace function ingest.origins_of(_document_id uuid)
 returns jsonb
 language sql
@@ -9,8 +10,9 @@ set search_path = pg_catalog, pg_temp
 as $$
   with origin as (
     select i.source_id, s.kind, s.config ->> 'classifier' as classifier, s.config -> 'classes' as classes,
-      i.source_metadata #>> '{verdict,decision}' as verdict, i.source_metadata ->> 'from' as sender,
-      i.source_metadata ->> 'subject' as subject
+      i.source_metadata #>> '{verdict,decision}' as verdict, i.source_metadata #> '{verdict,score}' as rules_score,
+      coalesce(i.source_metadata #> '{verdict,fired}' @> '[{"rule": "brings_document"}]', false) as brings_document,
+      i.source_metadata ->> 'from' as sender, i.source_metadata ->> 'subject' as subject
     from ingest.ingestion i
     left join ingest.source s on s.source_id = i.source_id
     where i.tenant_id = internal.require_tenant() and i.document_id = _document_id

@@ -35,6 +35,7 @@ class LocalStage:
             size=asked.size or 0,
             text=asked.text,
             rules_score=asked.rules_score,
+            is_mass_mail=asked.is_mass_mail,
             brings_document=asked.brings_document,
         )
         found = found_in_picture(document)

@@ -17,6 +17,7 @@ class Asked:
     media_type: str = "text/plain"
     size: int | None = None
     rules_score: float | None = None
+    is_mass_mail: bool = False
     brings_document: bool = False
 
 

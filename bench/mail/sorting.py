@@ -114,6 +114,7 @@ async def _sorted(
 ) -> Sorted:
     found = None
     if second is not None and verdict.decision == "ask":
+        fired = {each.rule for each in verdict.fired}
         asked = Asked(
             subject=mail.mail.subject,
             sender=mail.mail.sender,
@@ -122,7 +123,8 @@ async def _sorted(
             media_type=item.attachment.media_type if item.attachment else "text/plain",
             size=item.attachment.size if item.attachment else len(item.text),
             rules_score=verdict.score,
-            brings_document=any(each.rule == "brings_document" for each in verdict.fired),
+            is_mass_mail=not fired.isdisjoint(("bulk_headers", "sending_service")),
+            brings_document="brings_document" in fired,
         )
         found = await second.classify(asked)
     return Sorted(

@@ -65,6 +65,7 @@ class BySource:
             size=job.size_bytes,
             text=parsed.text,
             rules_score=_highest_score(known["origins"]),
+            is_mass_mail=all(each["is_mass_mail"] for each in known["origins"]),
             brings_document=any(each["brings_document"] for each in known["origins"]),
         )
         found = found_in_picture(asked)

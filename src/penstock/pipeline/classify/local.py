@@ -46,9 +46,11 @@ class Calibration:
     margin: float
 
 
-MINILM: Final = Calibration("minilm", 2, 0.05)
+MINILM: Final = Calibration("minilm", 2, 0.07)
 WORDLLAMA: Final = Calibration("wordllama", 3, 0.07)
-"""Both calibrated on the tuned part of the labelled mails; docs/guides/mail-rules.md has the results."""
+"""Calibrated on the tuned part of the labelled mails; docs/guides/mail-rules.md has the results."""
+NEVER_SURE: Final = frozenset({"personal"})
+"""Classes that a resemblance cannot tell: a client's order in a friendly tone reads like a private mail."""
 
 
 class Embeds(Protocol):
@@ -99,7 +101,7 @@ class LocalClassifier:
         margin = round(float(skip.score - keep.score), 4)
         name = skip.name if margin > self._chosen.margin else keep.name
         reason = f"it resembles {skip.name} ({skip.score:.3f}) and {keep.name} ({keep.score:.3f})"
-        if name == keep.name and margin > 0:
+        if (name == keep.name and margin > 0) or name in NEVER_SURE:
             name = UNSURE
         return FoundClass(name=name, score=margin, reasons=({"reason": reason},), version=self.version)
 
@@ -131,10 +133,10 @@ def _unsure(asked: ToClassify) -> str | None:
     """Why the document is kept without asking the model.
 
     Resembling noise is one sign. A skip needs the others too: nothing in it looks like a document, and
-    if it came by mail, the rules lean against it.
+    if it came by mail, a program sent it to many people and the rules lean against it.
     """
-    if asked.rules_score is not None and asked.rules_score >= 0:
-        return "the rules for mail found nothing against it"
+    if asked.rules_score is not None and (asked.rules_score >= 0 or not asked.is_mass_mail):
+        return "a person sent it" if not asked.is_mass_mail else "the rules for mail speak for it"
     if asked.brings_document:
         return "it is the text of a mail that brings a document"
     if has_amount(asked.subject):

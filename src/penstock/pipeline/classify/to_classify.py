@@ -24,7 +24,8 @@ class ToClassify:
     """The beginning of a document; `subject` and `sender` are those of the mail it came with.
 
     `rules_score` is what the rules for mail added up to, below 0 if they speak against it, and None if there
-    was no mail; `brings_document` says that it is the text of a mail with a document attached.
+    was no mail. `is_mass_mail`: it went to many people or was sent by a program or service for that.
+    `brings_document`: it is the text of a mail with a document attached.
     """
 
     filename: str = ""
@@ -34,6 +35,7 @@ class ToClassify:
     size: int = 0
     text: str = field(default="", repr=False)
     rules_score: float | None = None
+    is_mass_mail: bool = False
     brings_document: bool = False
 
     @classmethod
@@ -47,6 +49,7 @@ class ToClassify:
         size: int,
         text: str,
         rules_score: float | None = None,
+        is_mass_mail: bool = False,
         brings_document: bool = False,
     ) -> ToClassify:
         return cls(
@@ -57,6 +60,7 @@ class ToClassify:
             size=size,
             text=_without_signature(_without_head(text[: 4 * LONGEST_TEXT].strip()))[:LONGEST_TEXT],
             rules_score=rules_score,
+            is_mass_mail=is_mass_mail,
             brings_document=brings_document,
         )
 

@@ -1,4 +1,4 @@
-"""Reads the templates of mails: those the rules may be tuned on, and two frozen sets."""
+"""Reads the templates of mails: those the rules may be tuned on, and the frozen sets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from bench.mail.labels import LABELS
 
-Part: TypeAlias = Literal["tuned", "frozen", "second author", "confirming"]
-PARTS: Final[tuple[Part, ...]] = ("tuned", "frozen", "second author", "confirming")
+Part: TypeAlias = Literal["tuned", "frozen", "second author", "confirming", "confirming again"]
+PARTS: Final[tuple[Part, ...]] = ("tuned", "frozen", "second author", "confirming", "confirming again")
 Language: TypeAlias = Literal["en", "de", "fr", "es"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "de", "fr", "es")
 FOLDER: Final = Path(__file__).parent / "templates"
@@ -21,6 +21,7 @@ FOLDERS: Final[dict[Part, Path]] = {
     "frozen": FOLDER / "frozen",
     "second author": FOLDER / "second_author",
     "confirming": FOLDER / "confirming",
+    "confirming again": FOLDER / "confirming_again",
 }
 NOT_TEMPLATES: Final = ("pages.toml", "covers.toml")
 

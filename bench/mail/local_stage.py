@@ -34,9 +34,7 @@ class LocalStage:
             media_type=asked.media_type,
             size=asked.size or 0,
             text=asked.text,
-            rules_score=asked.rules_score,
-            is_mass_mail=asked.is_mass_mail,
-            brings_document=asked.brings_document,
+            mail=asked.mail,
         )
         found = found_in_picture(document)
         if found is None and document.text:

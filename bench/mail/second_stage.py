@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from penstock.pipeline.classify.mail_signs import MailSigns
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -16,9 +18,7 @@ class Asked:
     text: str = field(repr=False)
     media_type: str = "text/plain"
     size: int | None = None
-    rules_score: float | None = None
-    is_mass_mail: bool = False
-    brings_document: bool = False
+    mail: MailSigns | None = None
 
 
 class SecondStage(Protocol):

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 from bench.mail.generate import OWN_ADDRESS, LabelledItem, LabelledMail, labelled_mails
 from bench.mail.second_stage import Asked, SecondStage
 from bench.mail.template import Part
+from penstock.pipeline.classify.mail_signs import MailSigns
 from penstock.sources.mail.items import as_text
 from penstock.sources.mail.rules.context import MailContext, seen_key
 from penstock.sources.mail.rules.judge import judge
@@ -114,7 +115,6 @@ async def _sorted(
 ) -> Sorted:
     found = None
     if second is not None and verdict.decision == "ask":
-        fired = {each.rule for each in verdict.fired}
         asked = Asked(
             subject=mail.mail.subject,
             sender=mail.mail.sender,
@@ -122,9 +122,7 @@ async def _sorted(
             text=item.text if item.attachment else as_text(mail.mail),
             media_type=item.attachment.media_type if item.attachment else "text/plain",
             size=item.attachment.size if item.attachment else len(item.text),
-            rules_score=verdict.score,
-            is_mass_mail=not fired.isdisjoint(("bulk_headers", "sending_service")),
-            brings_document="brings_document" in fired,
+            mail=MailSigns.of(verdict.score, (each.rule for each in verdict.fired)),
         )
         found = await second.classify(asked)
     return Sorted(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.model.document_class import CLASSES, MAILBOXES, ClassifierName, Treatment
 from penstock.pipeline.classify.images import found_in_picture
+from penstock.pipeline.classify.mail_signs import MailSigns, best_of
 from penstock.pipeline.classify.protocol import FoundClass, Keep, Skip
 from penstock.pipeline.classify.to_classify import ByContent, ToClassify
 
@@ -64,9 +65,7 @@ class BySource:
             media_type=job.mime_type,
             size=job.size_bytes,
             text=parsed.text,
-            rules_score=_highest_score(known["origins"]),
-            is_mass_mail=all(each["is_mass_mail"] for each in known["origins"]),
-            brings_document=any(each["brings_document"] for each in known["origins"]),
+            mail=best_of(list(_mail_signs(known["origins"]))),
         )
         found = found_in_picture(asked)
         if found is None and asked.text:
@@ -98,10 +97,10 @@ def decide(found: FoundClass, choice: Choice, restored: Sequence[str]) -> Skip |
     return Skip(found.name, found)
 
 
-def _highest_score(origins: Sequence[Mapping[str, Any]]) -> float | None:
-    """What the rules for mail think of it where they think best of it; None if they never saw it."""
-    scores = [each["rules_score"] for each in origins if isinstance(each["rules_score"], int | float)]
-    return max(scores, default=None)
+def _mail_signs(origins: Sequence[Mapping[str, Any]]) -> Iterator[MailSigns]:
+    for each in origins:
+        if each["kind"] in MAILBOXES and isinstance(score := each["rules_score"], int | float):
+            yield MailSigns.of(score, each["rules"])
 
 
 def _wanted(origin: Mapping[str, Any], defaults: Defaults) -> ClassifierName:

@@ -23,7 +23,9 @@ def found_in_picture(asked: ToClassify) -> FoundClass | None:
 
     So is one that the rules for mail speak for, such as in a mail about a receipt.
     """
-    if not asked.media_type.startswith("image/") or asked.text or (asked.rules_score or 0) > 0:
+    if not asked.media_type.startswith("image/") or asked.text:
+        return None
+    if asked.mail is not None and asked.mail.score > 0:
         return None
     name = asked.filename.lower()
     if asked.size <= LARGEST_LOGO and name.startswith((*NAMES, NUMBERED)):

@@ -133,12 +133,10 @@ def _unsure(asked: ToClassify) -> str | None:
     """Why the document is kept without asking the model.
 
     Resembling noise is one sign. A skip needs the others too: nothing in it looks like a document, and
-    if it came by mail, a program sent it to many people and the rules lean against it.
+    if it came by mail, that mail was sent to many people and reads like a campaign.
     """
-    if asked.rules_score is not None and (asked.rules_score >= 0 or not asked.is_mass_mail):
-        return "a person sent it" if not asked.is_mass_mail else "the rules for mail speak for it"
-    if asked.brings_document:
-        return "it is the text of a mail that brings a document"
+    if asked.mail is not None and (reason := asked.mail.speak_for_it) is not None:
+        return reason
     if has_amount(asked.subject):
         return "its subject names a sum of money"
     if (sign := document_sign(asked.text)) is not None:

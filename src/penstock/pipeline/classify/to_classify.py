@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from penstock.pipeline.classify.mail_signs import MailSigns
 from penstock.pipeline.classify.protocol import FoundClass
 
 LONGEST_NAME: Final = 300
@@ -23,9 +24,7 @@ _HEAD: Final = re.compile(
 class ToClassify:
     """The beginning of a document; `subject` and `sender` are those of the mail it came with.
 
-    `rules_score` is what the rules for mail added up to, below 0 if they speak against it, and None if there
-    was no mail. `is_mass_mail`: it went to many people or was sent by a program or service for that.
-    `brings_document`: it is the text of a mail with a document attached.
+    `mail` is what the rules said about that mail; None for what did not come by mail.
     """
 
     filename: str = ""
@@ -34,9 +33,7 @@ class ToClassify:
     media_type: str = ""
     size: int = 0
     text: str = field(default="", repr=False)
-    rules_score: float | None = None
-    is_mass_mail: bool = False
-    brings_document: bool = False
+    mail: MailSigns | None = None
 
     @classmethod
     def of(
@@ -48,9 +45,7 @@ class ToClassify:
         media_type: str,
         size: int,
         text: str,
-        rules_score: float | None = None,
-        is_mass_mail: bool = False,
-        brings_document: bool = False,
+        mail: MailSigns | None = None,
     ) -> ToClassify:
         return cls(
             filename=_line(filename),
@@ -59,9 +54,7 @@ class ToClassify:
             media_type=_line(media_type),
             size=size,
             text=_without_signature(_without_head(text[: 4 * LONGEST_TEXT].strip()))[:LONGEST_TEXT],
-            rules_score=rules_score,
-            is_mass_mail=is_mass_mail,
-            brings_document=brings_document,
+            mail=mail,
         )
 
 

@@ -1,6 +1,5 @@
 -- Where a document came from, for its classifier: each origin's source with its settings, and what the rules said about the mail
--- (their decision, their score, whether it went to many people, and whether it is the text of a mail that brings a document); and which
--- classes a person overruled for the same senders. Raises PS012.
+-- (their decision, their score, and which of them applied); and which classes a person overruled for the same senders. Raises PS012.
 create or replace function ingest.origins_of(_document_id uuid)
 returns jsonb
 language sql
@@ -11,10 +10,7 @@ as $$
   with origin as (
     select i.source_id, s.kind, s.config ->> 'classifier' as classifier, s.config -> 'classes' as classes,
       i.source_metadata #>> '{verdict,decision}' as verdict, i.source_metadata #> '{verdict,score}' as rules_score,
-      exists (
-        select from jsonb_path_query(
-          i.source_metadata, '$.verdict.fired[*].rule ? (@ == "bulk_headers" || @ == "sending_service")')) as is_mass_mail,
-      coalesce(i.source_metadata #> '{verdict,fired}' @> '[{"rule": "brings_document"}]', false) as brings_document,
+      jsonb_path_query_array(i.source_metadata, '$.verdict.fired[*].rule') as rules,
       i.source_metadata ->> 'from' as sender, i.source_metadata ->> 'subject' as subject
     from ingest.ingestion i
     left join ingest.source s on s.source_id = i.source_id

@@ -11,8 +11,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from bench.mail.labels import LABELS
 
-Part: TypeAlias = Literal["tuned", "frozen", "second author", "confirming", "confirming again"]
-PARTS: Final[tuple[Part, ...]] = ("tuned", "frozen", "second author", "confirming", "confirming again")
+Part: TypeAlias = Literal["tuned", "frozen", "second author", "confirming", "confirming again", "campaigns"]
+PARTS: Final[tuple[Part, ...]] = (
+    *("tuned", "frozen", "second author"),
+    *("confirming", "confirming again", "campaigns"),
+)
 Language: TypeAlias = Literal["en", "de", "fr", "es"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "de", "fr", "es")
 FOLDER: Final = Path(__file__).parent / "templates"
@@ -22,6 +25,7 @@ FOLDERS: Final[dict[Part, Path]] = {
     "second author": FOLDER / "second_author",
     "confirming": FOLDER / "confirming",
     "confirming again": FOLDER / "confirming_again",
+    "campaigns": FOLDER / "campaigns",
 }
 NOT_TEMPLATES: Final = ("pages.toml", "covers.toml")
 

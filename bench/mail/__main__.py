@@ -33,7 +33,11 @@ async def run(words: Sequence[str]) -> int:
     by_second = await second_stages()
     verdicts = [
         *required(results),
-        *(required_of_second(name, sorted_by["tuned"]) for name, sorted_by in by_second.items()),
+        *(
+            required_of_second(name, result)
+            for name, sorted_by in by_second.items()
+            for result in sorted_by.values()
+        ),
     ]
     facts: dict[str, object] = {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -42,8 +46,7 @@ async def run(words: Sequence[str]) -> int:
         "versions": machine.versions(("penstock",), None),
         "rules": {"version": RULES_VERSION},
         "sizes": {"seed": SEED, "mails per template and language": VARIANTS},
-        "frozen templates": f"sha256 {frozen_digest('frozen')}",
-        "second author's templates": f"sha256 {frozen_digest('second author')}",
+        **{f"templates, {part}": f"sha256 {frozen_digest(part)}" for part in PARTS if part != "tuned"},
     }
     pages = [line for result in results for line in ("", *tables(result, None))]
     for name, sorted_by in by_second.items():

@@ -79,7 +79,7 @@ class Result:
 
     def right_reasons(self) -> float:
         dropped = [each for each in self.of(False) if each.verdict.decision == "drop"]
-        return sum(each.has_right_reason for each in dropped) / len(dropped)
+        return sum(each.has_right_reason for each in dropped) / len(dropped) if dropped else 1.0
 
 
 def share(items: list[Sorted], decision: Decision) -> float:

@@ -1,4 +1,4 @@
-"""A mailbox may have a classifier of its own; what a person restores teaches it."""
+"""Mails are classified by default, a mailbox may choose otherwise; what a person restores teaches."""
 
 from __future__ import annotations
 
@@ -27,16 +27,30 @@ def spring(number: int) -> bytes:
     return pdf("Spring", [[words]])
 
 
-def mail(number: int, sender: str, subject: str, filename: str, content: bytes) -> bytes:
+def mail(number: int, sender: str, subject: str, filename: str, content: bytes, **headers: str) -> bytes:
     made = EmailMessage()
     made["From"] = sender
     made["To"] = "office@northmill.example"
     made["Subject"] = subject
     made["Message-ID"] = f"<{number}@shop.example>"
     made["Date"] = "Tue, 17 Nov 2026 08:00:00 +0000"
+    for name, value in headers.items():
+        made[name] = value
     made.set_content("Have a look.")
     made.add_attachment(content, "application", "pdf", filename=filename)
     return made.as_bytes()
+
+
+def campaign(number: int = 1) -> bytes:
+    """A mail of a service for mass mail with a brochure, which the local model is sure of."""
+    words = [
+        "Discover our new products! Exclusive offer for our readers, limited time only.",
+        "Quality and design for your home: visit our showroom and order the catalogue.",
+        f"Be inspired by colours that make every home a happy one, edition {number}.",
+    ]
+    headers = {"List-Unsubscribe": "<https://shop.example/leave>", "X-SG-EID": "1"}
+    content = pdf("Discover our new products", [words])
+    return mail(number, "news@shop.example", "New collection", f"look-{number}.pdf", content, **headers)
 
 
 def brochure(number: int = 1, sender: str = "news@shop.example") -> bytes:
@@ -74,6 +88,48 @@ async def ended(room: Mailroom, **expected: str) -> None:
         return {row["filename"].partition(".")[0]: row["status"] for row in rows} == expected
 
     await eventually(is_so, within=120)
+
+
+async def test_a_mailbox_is_classified_by_the_local_model_unless_it_is_told_otherwise(
+    database: Database, tmp_path: Path
+) -> None:
+    async with mailroom(database, tmp_path, "outlook") as room:
+        sources, tenant_id = room.works.engine.sources, room.works.tenant_id
+        assert (await sources.show(tenant_id, room.source_id)).classifier == "local"
+        room.deliver(raw=campaign())
+        house_rules = pdf("House rules", [["Nobody drills at noon, and the yard belongs to everybody."]])
+        room.deliver(raw=mail(7, "ann@good.example", "for you", "read.pdf", house_rules))
+        await room.sync()
+        await room.works.hand_in("Discover our new products, exclusive offer for readers.", "uploaded.md")
+        await ended(room, **{"look-1": "skipped", "read": "indexed", "uploaded": "indexed"})
+        [decision] = await skipped(room)
+        assert (decision.stage, decision.name) == (2, "marketing_material")
+        changed = await sources.configure(tenant_id, room.source_id, {"classifier": "off"})
+        assert changed.classifier == "off"
+        await sources.restore(tenant_id, decision.decision_id)
+        room.deliver(raw=campaign(2))
+        await room.sync()
+        await ended(
+            room, **{"look-1": "indexed", "look-2": "indexed", "read": "indexed", "uploaded": "indexed"}
+        )
+
+
+async def test_an_installation_may_leave_mails_alone(database: Database, tmp_path: Path) -> None:
+    async with mailroom(database, tmp_path, "outlook", mail_classifier="off") as room:
+        shown = await room.works.engine.sources.show(room.works.tenant_id, room.source_id)
+        assert shown.classifier == "off"
+        room.deliver(raw=campaign())
+        await room.sync()
+        await ended(room, **{"look-1": "indexed"})
+
+
+async def test_a_language_model_that_is_configured_sorts_mails(database: Database, tmp_path: Path) -> None:
+    async with llm_room(database, tmp_path, classifier=None) as room:
+        shown = await room.works.engine.sources.show(room.works.tenant_id, room.source_id)
+        assert shown.classifier == "llm"
+        room.deliver(raw=brochure())
+        await room.sync()
+        await ended(room, **{"spring-1": "skipped"})
 
 
 async def test_a_mailbox_may_have_a_classifier_that_uploads_do_not_have(

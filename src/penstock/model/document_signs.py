@@ -15,7 +15,10 @@ _AMOUNT: Final = re.compile(
 )
 _CURRENCY: Final = re.compile(r"[€$£]|\b(?:EUR|USD|GBP|CHF)\b")
 _PRICE: Final = re.compile(r"(?<![\d.,])\d{1,6}[.,]\d\d(?![\d.,]\d|\d)")
-_MONTHS: Final = r"jan|feb|fév|mar|mär|apr|avr|abr|may|mai|jun|juin|jul|juil|aug|août|ago|sep|oct|okt|nov|dec|dez|déc|dic|ene"
+_MONTHS: Final = (
+    r"jan|ene|feb|fév|mar|mär|apr|avr|abr|may|mai|jun|juin|jul|juil|aug|août|ago|sep|oct|okt|nov"
+    r"|dec|dez|déc|dic"
+)
 _DATE: Final = re.compile(
     r"\b\d{1,2}[./]\s?\d{1,2}[./]\s?(?:\d\d)?\d\d\b|\b\d{4}-\d\d-\d\d\b"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th|er|\.)?\s(?:de\s)?(?:{_MONTHS})",

@@ -1,4 +1,4 @@
-"""What the rules for mail found out about the mail that brought a document, as far as a classifier needs it."""
+"""What the rules for mail found out about the mail that brought a document, for a classifier."""
 
 from __future__ import annotations
 

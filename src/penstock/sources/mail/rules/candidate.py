@@ -53,9 +53,9 @@ class Candidate:
 
     @property
     def may_be_document(self) -> bool:
-        """Whether only a hard rule may drop it: a file, unless a small picture, or a text that states facts."""
+        """Whether only a hard rule may drop it: a file but a small picture, a text with facts or a file."""
         if self.attachment is None:
-            return self.view.states_facts
+            return self.view.states_facts or self.view.has_document
         if self.is_image:
             return not self.attachment.is_shown and (self.size is None or self.size >= SMALLEST_PAGE)
         return self.kind == "document"

@@ -34,11 +34,14 @@ from penstock.embed.remote.voyage import VoyageWire
 from penstock.embed.remote.voyage import model_of as voyage_model
 from penstock.errors import PenstockError
 from penstock.model import media
+from penstock.model.document_signs import document_sign, has_amount, has_date_or_reference
 from penstock.net import h11_patterns, outbound
 from penstock.net.bearer import api_key
 from penstock.net.waiting import retry_after
 from penstock.observe import cleaning, formats, redaction
 from penstock.pipeline.classify import local as local_classifier
+from penstock.pipeline.classify.to_classify import LONGEST_TEXT as LONGEST_CLASSIFIED
+from penstock.pipeline.classify.to_classify import ToClassify
 from penstock.pipeline.parse import docling
 from penstock.pipeline.parse.clean import cleaned_line
 from penstock.pipeline.parse.result import primary
@@ -346,11 +349,29 @@ def _rules(text: str) -> None:
     )
 
 
+SIGNS: Final = ("_AMOUNT", "_CURRENCY", "_PRICE", "_DATE", "_REFERENCE", "_FIGURE", "_COLUMNS", "_TO_SIGN")
+
+
+def _classified(text: str) -> None:
+    asked = ToClassify.of(filename="", subject=text, sender="", media_type="", size=0, text=text)
+    local_classifier._unsure(asked)
+    ToClassify.of(filename="", subject="", sender="", media_type="", size=0, text=f"a\nFrom: {text}")
+    has_amount(text)
+    has_date_or_reference(text)
+    document_sign(text)
+
+
 _forms_content_type = each(lambda text: _form(b"", "multipart/form-data; " + text.replace("\n", "")), HEADER)
 
 ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
-    "penstock.pipeline.classify.local._MONEY": each(local_classifier._unsure, local_classifier.LONGEST),
-    "penstock.pipeline.classify.local._WORD": each(local_classifier._unsure, local_classifier.LONGEST),
+    "penstock.pipeline.classify.local._WORD": each(_classified, LONGEST_CLASSIFIED),
+    "penstock.pipeline.classify.to_classify._HEAD": each(_classified, LONGEST_CLASSIFIED),
+    **{
+        f"penstock.model.document_signs.{name}": each(
+            _classified, LONGEST_CLASSIFIED, "1", "1,", "1.2", "1 ", "EUR ", "1,23 EU", "a  ", "a ;", "_"
+        )
+        for name in SIGNS
+    },
     "penstock.api.account._first_day": each(account._first_day, HEADER),
     "penstock.api.connection:h11": each(_server_chunk, HEADER),
     "penstock.api.envelope._REQUEST_ID": each(
@@ -429,9 +450,6 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.pipeline.parse.clean:email.utils": each(_docling, 40_000, "Mon, ", "1 "),
     "penstock.pipeline.parse.language._WORD": each(_docling, 40_000, "a", "the ", "é"),
     "penstock.pipeline.parse.result.primary": each(_docling, 40_000, " ", "de", "de-"),
-    "penstock.sources.mail.rules.words._AMOUNT": each(
-        _rules, LONGEST_TEXT, "1", "1,", "1.2", "1 ", "EUR", "EUR ", "1,23 EU", "\u20ac", "eu"
-    ),
     "penstock.sources.mail.rules.words._TOKEN": each(
         _rules, LONGEST_TEXT, "a", "a ", "1a", "_", "\u0301", "\ufdfa", "invoice", "total paid ", "\xdf"
     ),

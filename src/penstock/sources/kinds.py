@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from penstock.errors import PenstockError
+from penstock.model.document_class import MAILBOXES
 from penstock.sources.errors import ClientMissing
-from penstock.sources.mail.push import MAILBOXES
 from penstock.sources.passwords import takes_password
 
 if TYPE_CHECKING:

@@ -4113,10 +4113,14 @@ export interface components {
         /**
          * SourceDetails
          * @description A source with its streams and its last syncs, newest first.
+         *
+         *     `classifier` is what sorts a mailbox's documents, by its settings or the installation's; None for others.
          */
         SourceDetails: {
             /** Account */
             account: string | null;
+            /** Classifier */
+            classifier?: string | null;
             /** Config */
             config: {
                 [key: string]: unknown;

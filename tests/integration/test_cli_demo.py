@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import tempfile
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
+import httpx2
 import psutil
 import pytest
 
@@ -50,10 +52,18 @@ def left_behind(demo: CommandLine) -> list[str]:
     return found
 
 
-def test_the_demo_makes_documents_searchable_though_a_worker_is_killed(demo: CommandLine) -> None:
-    ended = demo("demo", "--model", "wordllama", "--json", timeout=170)
-    assert ended.code == 0, ended.err
-    found = ended.json
+def test_the_demo_makes_documents_searchable_though_a_worker_is_killed_and_stays_up(
+    demo: CommandLine,
+) -> None:
+    with demo.running("demo", "--model", "wordllama", "--json", "--stay") as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        found, staying = (json.loads(child.stdout.readline()) for _ in range(2))
+        page = httpx2.get(staying["console"], follow_redirects=True, timeout=30)
+        assert page.status_code == 200, "the console can be opened while the demo stays up"
+        assert "Penstock" in page.text
+        child.send_signal(signal.SIGINT)
+        assert child.wait(60) == 0, child.stderr.read()
     assert found["files"] == 43
     assert found["documents"] == found["indexed"] == found["files"] + found["attachments"]
     assert (found["failed"], found["left"], found["indexed_twice"]) == (0, 0, 0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -18,6 +18,7 @@ from penstock.cli.demo.folder import make_folder
 from penstock.cli.demo.mail import INVOICE_QUESTION, PICTURE_QUESTION, DemoMail
 from penstock.cli.demo.progress import DemoProgress, demo_progress
 from penstock.cli.demo.sources import SIZES, settings_of, sync_sources
+from penstock.cli.demo.staying import mails_until_stopped, things_to_try
 from penstock.cli.demo.workers import Worker, kill_worker, start_worker, stop_workers, until_registered
 from penstock.cli.ingest.job import IngestJob
 from penstock.cli.ingest.progress import stages
@@ -62,9 +63,15 @@ class _Run:
     held: int = 0
 
 
-async def run_demo(model: str | None, *, quiet: bool) -> DocumentsResult:
-    """Run the whole demo; nothing of it is running when this returns."""
-    with own_folder() as folder, demo_progress(quiet=quiet) as progress, loopback_port() as (port, url):
+async def run_demo(
+    model: str | None, *, quiet: bool, stays: bool, tell: Callable[[DocumentsResult], None]
+) -> DocumentsResult:
+    """Run the whole demo and tell its result; with `stays`, mails go on arriving until Ctrl-C.
+
+    Nothing of it is running when this returns.
+    """
+    with own_folder() as folder, loopback_port() as (port, url), ExitStack() as drawing:
+        progress = drawing.enter_context(demo_progress(quiet=quiet))
         embedder = await asyncio.to_thread(_choose, model, progress)
         progress.say(f"Postgres in {folder}, model {embedder} …")
         async with (
@@ -77,7 +84,12 @@ async def run_demo(model: str | None, *, quiet: bool) -> DocumentsResult:
             owner = await session.tenant(DEFAULT, create=True)
             run = _Run(session, owner, line, folder, progress, simulators)
             try:
-                return await _run_demo(run)
+                result = await _run_demo(run)
+                drawing.close()
+                tell(result)
+                if stays:
+                    await _stay(run, url, as_json=quiet)
+                return result
             finally:
                 await stop_workers(run.workers)
 
@@ -109,17 +121,8 @@ def _choose(model: str | None, progress: DemoProgress) -> str:
 async def _run_demo(run: _Run) -> DocumentsResult:
     settings, progress = run.session.engine.settings, run.progress
     made = await asyncio.to_thread(make_folder, run.folder / "documents")
-    for number in (1, 2):
-        variables = {
-            "PENSTOCK_DATA_DIR": str(run.folder),
-            "PENSTOCK_MODELS_DIR": str(models_dir(settings)),
-            "PENSTOCK_PARSE_PROCESSES": "1",
-            "PENSTOCK_INGEST_CONCURRENCY": "4",
-            "PENSTOCK_PUBLIC_URL": str(settings.public_url),
-            **run.simulators.environment(),
-        }
-        worker = await start_worker(run.session.addresses, run.folder, number, ["worker"], variables)
-        run.workers.append(worker)
+    for _ in range(2):
+        await _start_worker(run)
     await until_registered(run.connection, run.workers, run.folder)
     first, second = run.workers
     progress.say(f"Two workers: processes {first.pid} and {second.pid}.")
@@ -164,6 +167,33 @@ async def _run_demo(run: _Run) -> DocumentsResult:
         mail=mail,
         data_dir=run.folder,
     )
+
+
+async def _start_worker(run: _Run) -> Worker:
+    settings = run.session.engine.settings
+    variables = {
+        "PENSTOCK_DATA_DIR": str(run.folder),
+        "PENSTOCK_MODELS_DIR": str(models_dir(settings)),
+        "PENSTOCK_PARSE_PROCESSES": "1",
+        "PENSTOCK_INGEST_CONCURRENCY": "4",
+        "PENSTOCK_PUBLIC_URL": str(settings.public_url),
+        **run.simulators.environment(),
+    }
+    number = len(run.workers) + 1
+    worker = await start_worker(run.session.addresses, run.folder, number, ["worker"], variables)
+    run.workers.append(worker)
+    return worker
+
+
+async def _stay(run: _Run, url: str, *, as_json: bool) -> None:
+    """Replace the killed worker, say what to try, and let mails arrive until Ctrl-C."""
+    worker = await _start_worker(run)
+    console = url
+    if as_json:
+        output.document({"event": "staying", "console": console, "worker_pid": worker.pid}, one_line=True)
+    else:
+        things_to_try(console, worker.pid)
+    await mails_until_stopped(run.simulators)
 
 
 async def _watch(run: _Run, following: IngestProgress, started: float) -> None:

@@ -78,7 +78,7 @@ class DemoMail:
                 await _until(partial(self._is_subscribed, source_id), f"the subscription of {kind}")
         arrived = [await self._invoice(provider) for provider in MAILBOXES]
         self.progress.say("A newsletter arrives in Outlook …")
-        self.simulators.deliver("outlook", raw=_newsletter())
+        self.simulators.deliver("outlook", raw=newsletter())
         await _until(self._has_dropped, "a decision about the newsletter")
         skipped = (await self.services.sources.skipped(self.owner)).items
         chosen = next(each for each in skipped if each.filename == PICTURE)
@@ -122,9 +122,9 @@ class DemoMail:
         return any(each.filename == PICTURE for each in page.items)
 
 
-def _newsletter() -> bytes:
-    """A campaign whose HTML shows its prices as a picture."""
-    mail, picture = EmailMessage(), "prices@foundryfox.example"
+def newsletter(number: int = 0) -> bytes:
+    """A campaign whose HTML shows its prices as a picture; each number is another mail."""
+    mail, picture = EmailMessage(), f"prices-{number}@foundryfox.example"
     mail["From"], mail["To"] = "Foundry Fox News <news@foundryfox.example>", "office@millbrook.example"
     mail["Subject"], mail["Message-ID"] = "Autumn sale: 20% off all spare parts", f"<autumn.{picture}>"
     mail["Date"] = datetime.now(UTC)

@@ -32,6 +32,7 @@ from penstock.documents.files import find_files
 from penstock.documents.progress import IngestProgress
 from penstock.embed.local.minilm_install import install_minilm
 from penstock.embed.models_dir import models_dir
+from penstock.engine.operator_access import operator_pool
 from penstock.errors import ModelInstallFailed
 from penstock.model import TenantId
 from penstock.settings import Settings
@@ -84,6 +85,8 @@ async def run_demo(
             owner = await session.tenant(DEFAULT, create=True)
             run = _Run(session, owner, line, folder, progress, simulators)
             try:
+                if stays and not quiet:
+                    progress.say(f"Watch it in the console: {await _sign_in_link(run, url)}")
                 result = await _run_demo(run)
                 drawing.close()
                 tell(result)
@@ -185,10 +188,19 @@ async def _start_worker(run: _Run) -> Worker:
     return worker
 
 
+async def _sign_in_link(run: _Run, url: str) -> str:
+    """An address that signs in once, as an administrator of the demo's installation."""
+    from penstock.accounts.sessions import Sessions
+
+    async with operator_pool(run.session.addresses, run.session.engine.settings) as pool:
+        link = await Sessions(pool).create_link("demo", "admin", None)
+    return f"{url}/login/{link.token}"
+
+
 async def _stay(run: _Run, url: str, *, as_json: bool) -> None:
     """Replace the killed worker, say what to try, and let mails arrive until Ctrl-C."""
     worker = await _start_worker(run)
-    console = url
+    console = await _sign_in_link(run, url)
     if as_json:
         output.document({"event": "staying", "console": console, "worker_pid": worker.pid}, one_line=True)
     else:

@@ -29,4 +29,5 @@ pytest_plugins = [
     "tests.plugins.bucket",
     "tests.plugins.smtp",
     "tests.plugins.dovecot",
+    "tests.plugins.console",
 ]

@@ -95,16 +95,17 @@ def maintenance(server: EmbeddedServer) -> Iterator[Maintenance]:
 @pytest.fixture
 def database(maintenance: Maintenance, template: str) -> Iterator[Database]:
     """A database that is already migrated."""
-    yield from _cloned(maintenance, template)
+    yield from cloned(maintenance, template)
 
 
 @pytest.fixture
 def empty_database(maintenance: Maintenance) -> Iterator[Database]:
     """A database nobody has migrated yet."""
-    yield from _cloned(maintenance, "template0")
+    yield from cloned(maintenance, "template0")
 
 
-def _cloned(maintenance: Maintenance, template: str) -> Iterator[Database]:
+def cloned(maintenance: Maintenance, template: str) -> Iterator[Database]:
+    """A database made from the template, and dropped when the iterator ends."""
     name = f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}_{os.getpid()}_{next(_numbers)}"
     # Copying files takes half the time of writing 15 MB to the log, page by page; nothing is synced here.
     maintenance.execute(f"create database {name} template {template} strategy file_copy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -20,8 +21,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         mark = item.get_closest_marker("timeout")
         return mark is not None and bool(mark.args) and mark.args[0] > allowed
 
+    def file_of(item: pytest.Item) -> Path | str:
+        # The tests of the console share a site and a browser over all their files.
+        return "site" if "site" in getattr(item, "fixturenames", ()) else item.path
+
     if (workers := getattr(config, "workerinput", {}).get("workercount", 1)) > 1:
-        items[:] = long_first(items, is_long, lambda item: item.path, workers)
+        together = sorted(items, key=lambda item: file_of(item) == "site", reverse=True)
+        items[:] = long_first(together, is_long, file_of, workers)
 
 
 def long_first(

@@ -1,0 +1,210 @@
+"""The console in a real browser: one API with a worker, one database and one Chromium for all tests of a process.
+
+Tests under tests/web are `async def`. They run on the loop of the site, in its thread, where the API, the worker and
+Playwright run too; `page` is a fresh, signed-in context that fails the test on any error the browser reports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import shutil
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from penstock.accounts import Role, Sessions
+from penstock.db.tenancy import TenantPool
+from tests.integration.api_server import ApiServer, api_server
+from tests.plugins.console_data import SiteTasks, declare, fill
+from tests.plugins.database import Database, Maintenance, cloned
+from tests.plugins.workers import working
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Page
+
+ROOT = Path(__file__).parents[2]
+DIST = ROOT / "src/penstock/console/dist"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Site:
+    """The API with its console, the browser, and the loop they all run on."""
+
+    loop: asyncio.AbstractEventLoop
+    server: ApiServer
+    browser: Browser
+    sessions: Sessions
+    tasks: SiteTasks
+    shots: Path
+    states: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+
+    def run(self, coroutine: Coroutine[Any, Any, T], *, within: float = 110) -> T:
+        """From the thread of the tests: run it on the site's loop."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(within)
+
+    async def signed_in(self, role: Role = "admin", tenant: str | None = None) -> Any:
+        """The cookies of somebody who signed in by a link, once for each role and tenant."""
+        wanted = (role, tenant)
+        if wanted not in self.states:
+            link = await self.sessions.create_link(f"{role} of tests", role, tenant)
+            context = await self.browser.new_context()
+            try:
+                page = await context.new_page()
+                await page.goto(f"{self.server.url}/login/{link.token}")
+                await page.get_by_role("button", name="Sign in").click()
+                await page.wait_for_url(f"{self.server.url}/")
+                self.states[wanted] = await context.storage_state()
+            finally:
+                await context.close()
+        return self.states[wanted]
+
+    @asynccontextmanager
+    async def visit(
+        self, role: Role = "admin", tenant: str | None = None, *, watch: bool = True, **options: Any
+    ) -> AsyncIterator[Page]:
+        """A page of a fresh context; with `watch` an error in the browser fails the test."""
+        context: BrowserContext = await self.browser.new_context(
+            storage_state=await self.signed_in(role, tenant),
+            base_url=self.server.url,
+            reduced_motion="reduce",
+            **{"viewport": {"width": 1280, "height": 900}, **options},
+        )
+        context.set_default_timeout(20_000)
+        page = await context.new_page()
+        found: list[str] = []
+        page.on("console", lambda said: found.append(f"{said.text} {said.location}") if said.type == "error" else None)
+        page.on("pageerror", lambda error: found.append(str(error)))
+        try:
+            yield page
+        except BaseException:
+            await self.shoot(page, "failed-" + _test_name())
+            raise
+        finally:
+            await context.close()
+        assert not (watch and found), found
+
+    async def shoot(self, page: Page, name: str) -> Path:
+        """A screenshot, in build/screenshots."""
+        path = self.shots / f"{name}.png"
+        await page.screenshot(path=path)
+        return path
+
+
+def _test_name() -> str:
+    return os.environ.get("PYTEST_CURRENT_TEST", "unknown").split("::")[-1].split(" ")[0].replace("/", "_")
+
+
+@pytest.fixture(scope="session")
+def site(
+    maintenance: Maintenance, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    """Skips, and says what to install, where there is no console or no Chromium."""
+    if not (DIST / "index.html").is_file():
+        pytest.skip("the console is not built: make console")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium: apt-get install chromium")
+    pytest.importorskip("playwright", reason="make setup installs Playwright")
+    databases = cloned(maintenance, template)
+    runner = _Runner(next(databases), tmp_path_factory.mktemp("site"))
+    try:
+        yield runner.start()
+    finally:
+        runner.stop()
+        next(databases, None)
+
+
+class _Runner:
+    """The site in a thread of its own."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
+        self._folder = folder
+        self._ready = threading.Event()
+        self._over: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._site: Site | None = None
+        self._failed: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="console site")
+
+    def start(self) -> Site:
+        self._thread.start()
+        assert self._ready.wait(100)
+        if self._failed is not None:
+            raise self._failed
+        assert self._site is not None
+        return self._site
+
+    def stop(self) -> None:
+        if self._loop is not None and self._over is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(60)
+        if self._failed is not None:
+            raise self._failed
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:  # noqa: BLE001 - raised where the tests are
+            self._failed = error
+        self._ready.set()
+
+    async def _serve(self) -> None:
+        from playwright.async_api import async_playwright
+
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        shots = ROOT / "build/screenshots"
+        shots.mkdir(parents=True, exist_ok=True)
+        async with AsyncExitStack() as stack:
+            settings = {"requests_per_minute": 1_000_000, "operator_url": self._database.operator_url}
+            server = await stack.enter_async_context(api_server(self._database, self._folder, **settings))
+            tasks = declare(server.engine.tasks)
+            queues = {**server.engine.queues, **SiteTasks.QUEUES}
+            await stack.enter_async_context(working(server.engine.tasks, queues))
+            await fill(server, tasks)
+            operators = await TenantPool.open(
+                self._database.operator_url, application_name="operator", size=1
+            )
+            stack.push_async_callback(operators.close)
+            playwright = await stack.enter_async_context(async_playwright())
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            stack.push_async_callback(browser.close)
+            self._site = Site(self._loop, server, browser, Sessions(operators), tasks, shots)
+            self._ready.set()
+            await self._over.wait()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """An `async def` test of the site runs on the site's loop."""
+    site = pyfuncitem.funcargs.get("site")
+    if not isinstance(site, Site) or not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    site.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first test of a process also pays for the site, so all may take longer than others."""
+    for item in items:
+        if "site" in getattr(item, "fixturenames", ()) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(180))

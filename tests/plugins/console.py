@@ -1,7 +1,8 @@
-"""The console in a real browser: one API with a worker, one database and one Chromium for all tests of a process.
+"""The console in a real browser: one API with a worker and one Chromium for all tests of a process.
 
-Tests under tests/web are `async def`. They run on the loop of the site, in its thread, where the API, the worker and
-Playwright run too; `page` is a fresh, signed-in context that fails the test on any error the browser reports.
+Tests under tests/web are `async def`. They run on the loop of the site, in its thread, where the API, the
+worker and Playwright run too. `site.visit()` is a page of somebody who is signed in; any error that the
+browser reports, a refusal by the content security policy too, fails the test.
 """
 
 from __future__ import annotations
@@ -90,7 +91,10 @@ class Site:
         context.set_default_timeout(20_000)
         page = await context.new_page()
         found: list[str] = []
-        page.on("console", lambda said: found.append(f"{said.text} {said.location}") if said.type == "error" else None)
+        page.on(
+            "console",
+            lambda said: found.append(f"{said.text} {said.location}") if said.type == "error" else None,
+        )
         page.on("pageerror", lambda error: found.append(str(error)))
         try:
             yield page
@@ -113,9 +117,7 @@ def _test_name() -> str:
 
 
 @pytest.fixture(scope="session")
-def site(
-    maintenance: Maintenance, template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Site]:
+def site(maintenance: Maintenance, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Skips, and says what to install, where there is no console or no Chromium."""
     if not (DIST / "index.html").is_file():
         pytest.skip("the console is not built: make console")

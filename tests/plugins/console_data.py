@@ -1,4 +1,4 @@
-"""What the console's site shows: task types of its own that fail on demand, and documents of every outcome."""
+"""What the console's site shows: tasks that fail on demand, and documents of every outcome."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def declare(app: Tasks) -> SiteTasks:
     @app.task("report", queue="reports", max_attempts=2, retry=Table((0.0, 0.05)))
     async def report(payload: Report) -> None:
         if "report" in broken:
-            raise ConnectionError(f"printer 10.0.0.7 did not answer after {len(payload.month)} tries {HOSTILE}")
+            raise ConnectionError(
+                f"printer 10.0.0.7 did not answer after {len(payload.month)} tries {HOSTILE}"
+            )
 
     @app.task("bill", queue="reports", max_attempts=1, retry=NoRetry())
     async def bill(payload: Report) -> None:
@@ -59,16 +61,19 @@ def declare(app: Tasks) -> SiteTasks:
 
 
 async def fill(server: ApiServer, tasks: SiteTasks) -> None:
-    """Documents indexed, skipped and failed; dead letters of two causes; tasks that wait. Waits until all ended."""
+    """Documents indexed and failed, dead letters of two causes, tasks that wait; returns when all ended."""
     tenant_id = server.tenant.tenant_id
     for number in range(6):
         await tasks.report.enqueue(Report(month=f"2026-0{number + 1}"), tenant_id=tenant_id)
     await tasks.bill.enqueue(Report(month="2026-07"), tenant_id=tenant_id)
-    await tasks.archive.enqueue_many([Report(month=f"2025-{n:02}") for n in range(1, 13)], tenant_id=tenant_id)
+    await tasks.archive.enqueue_many(
+        [Report(month=f"2025-{n:02}") for n in range(1, 13)], tenant_id=tenant_id
+    )
     await tasks.archive.enqueue(Report(month="2027-01"), tenant_id=tenant_id, delay=86_400)
     async with server.client() as client:
         sent = [
-            (f"contract-{n:02}.txt", f"Contract {n}: the mill pays {n * 7} for water.\n".encode()) for n in range(1, 9)
+            (f"contract-{n:02}.txt", f"Contract {n}: the mill pays {n * 7} for water.\n".encode())
+            for n in range(1, 9)
         ]
         sent += [
             (LONG_NAME, b"A report with a long name.\n"),
@@ -85,8 +90,8 @@ async def fill(server: ApiServer, tasks: SiteTasks) -> None:
         async with server.database.connect("admin") as admin:
             return bool(
                 await admin.fetchval(
-                    "select (select count(*) from queues.dead_letter) >= 7 and not exists (select from ingest.document"
-                    " where status in ('pending', 'processing', 'embedding'))"
+                    "select (select count(*) from queues.dead_letter) >= 7 and not exists (select from"
+                    " ingest.document where status in ('pending', 'processing', 'embedding'))"
                 )
             )
 

@@ -6,6 +6,7 @@ import { EmptyState, ErrorBox, Loading } from "../ui/notices";
 import { Page } from "../ui/page";
 import { AddressContext, currentAddress, onAddress } from "./address";
 import { Shell } from "./shell";
+import { TenantGate } from "./tenant-gate";
 
 const page = (path: string, load: () => Promise<{ default: ComponentType }>) => [path, lazy(load)] as const;
 
@@ -53,7 +54,9 @@ export function Router() {
       <Shell>
         <Failing key={address.path}>
           <Suspense fallback={<Loading />}>
-            <Found />
+            <TenantGate path={address.path}>
+              <Found />
+            </TenantGate>
           </Suspense>
         </Failing>
       </Shell>

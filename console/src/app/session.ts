@@ -1,7 +1,7 @@
 /** Who is signed in, and what they may do. */
 
-import { useQueryClient } from "@tanstack/react-query";
-import { useApi } from "../api/queries";
+import { useQuery } from "@tanstack/react-query";
+import { call, type ApiError } from "../api/client";
 import { store, useStored } from "../lib/stored";
 import { reconnect } from "../live/live";
 
@@ -17,8 +17,17 @@ export interface Session {
   readonly prefix: string;
 }
 
+export function useSessionQuery() {
+  return useQuery<Session, ApiError>({
+    queryKey: ["session"],
+    // Without the chosen tenant: it may be one that this session does not know.
+    queryFn: ({ signal }) => call<Session>("GET", "/v1/session", { tenant: null, signal }),
+    staleTime: 60_000,
+  });
+}
+
 export function useSession(): Session | undefined {
-  return useApi<Session>("/v1/session").data;
+  return useSessionQuery().data;
 }
 
 /** Whether the signed-in person has a scope: `useMay("operate")`. The server refuses in any case. */
@@ -34,16 +43,13 @@ export function useMayRun(): boolean {
   return (session?.is_installation ?? false) && (session?.scopes.includes("operate") ?? false);
 }
 
+function chooseTenant(slug: string | null): void {
+  store("tenant", slug);
+  reconnect();
+}
+
 /** The tenant an installation's session looks at (null: all), and how to look at another. */
 export function useTenant(): [string | null, (slug: string | null) => void] {
   const [tenant] = useStored("tenant");
-  const client = useQueryClient();
-  return [
-    tenant,
-    (slug) => {
-      store("tenant", slug);
-      client.clear();
-      reconnect();
-    },
-  ];
+  return [tenant, chooseTenant];
 }

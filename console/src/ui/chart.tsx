@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { duration } from "../lib/time";
+import { duration, local } from "../lib/time";
 import { compact } from "../lib/numbers";
 
 export interface Line {
@@ -62,7 +62,7 @@ export function Chart({ label, at, lines, unit = "count", height = 180 }: ChartP
         scales: { y: { range: (_u, _min, max) => [0, Math.max(unit === "seconds" ? 0.1 : 4, (max ?? 0) * 1.1)] } },
         axes: [axis, { ...axis, size: 56, values: (_u, ticks) => ticks.map((tick) => shown(tick)) }],
         series: [
-          { label: "time" },
+          { label: "time", value: (_u, at) => (at === null ? "–" : local(new Date(at * 1000))) },
           ...lines.map((line) => ({
             label: line.label,
             stroke: colour(line.colour),

@@ -160,7 +160,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         {list.isFetchingMore
           ? "Loading more …"
           : list.total === null
-            ? `${count(rows.length)}${list.hasMore ? " loaded, more below" : ""}`
+            ? `${count(rows.length)} ${list.hasMore ? "loaded, more below" : "in all"}`
             : `${count(Math.min(rows.length, list.total || rows.length))} of ${count(list.total, list.approximate)}`}
       </p>
     </>

@@ -5,13 +5,14 @@ import { useApi, useRows } from "../../api/queries";
 import type { FailureDetail, FailureMember } from "../../api/operate";
 import { usePageQuery, useParam } from "../../app/address";
 import { useMay } from "../../app/session";
-import { count } from "../../lib/numbers";
+import { count, plural } from "../../lib/numbers";
 import { BulkDialog, type BulkAction } from "../../ui/bulk-bar";
 import { Sparkline } from "../../ui/chart";
 import { Answer, EmptyState } from "../../ui/notices";
 import { OperationCard } from "../../ui/operation";
 import { Facts, Page, Section } from "../../ui/page";
 import { Name, Time } from "../../ui/values";
+import { says } from "./failures";
 import { VirtualTable, type Column } from "../../ui/virtual-table";
 
 const REPLAY: BulkAction = {
@@ -82,10 +83,10 @@ export default function FailurePage() {
                 <pre className="cause">
                   <bdi>{shown.example_message}</bdi>
                 </pre>
-                {shown.remedy ? <p><bdi>{shown.remedy}</bdi></p> : null}
+                {shown.remedy && !says(shown.example_message, shown.remedy) ? <p><bdi>{shown.remedy}</bdi></p> : null}
                 <Facts
                   facts={[
-                    ["Failed", `${count(shown.count, shown.approximate)} ${shown.kind === "task" ? "dead letters" : "documents"}`],
+                    ["Failed", plural(shown.count, shown.kind === "task" ? "dead letter" : "document")],
                     ["Code", <code>{shown.error_code}</code>],
                     shown.task_type ? ["Task type", <Name>{shown.task_type}</Name>] : null,
                     ["First", <Time at={shown.first_at} />],

@@ -64,6 +64,12 @@ export default function FailuresPage() {
   );
 }
 
+/** Whether the message has the remedy in it already. */
+export function says(message: string, remedy: string): boolean {
+  const plain = (text: string) => text.toLowerCase().replace(/[.\s]+/g, " ").trim();
+  return plain(message).includes(plain(remedy));
+}
+
 function Group({ group }: { group: FailureGroup }) {
   const recent = group.history.reduce((sum, n) => sum + n, 0);
   return (
@@ -79,7 +85,7 @@ function Group({ group }: { group: FailureGroup }) {
         <p className="group-message" title={group.example_message}>
           <bdi>{group.example_message}</bdi>
         </p>
-        {group.remedy ? (
+        {group.remedy && !says(group.example_message, group.remedy) ? (
           <p className="quiet">
             <bdi>{group.remedy}</bdi>
           </p>

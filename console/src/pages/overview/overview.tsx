@@ -82,9 +82,9 @@ function Path({ overview }: { overview: Overview }) {
           const named = NAMES[stage.stage];
           const now = stage.stage === "indexed" ? documents.indexed : stage.waiting + stage.running;
           return (
-            <li key={stage.stage} className="stage">
-              <A to={`/documents?status=${named.status}`} className="stage-now">
-                <span className="stage-name">{named.title}</span>
+            <li key={stage.stage} className="path-stage">
+              <A to={`/documents?status=${named.status}`} className="path-now">
+                <span className="path-name">{named.title}</span>
                 <span>
                   <b className={now === 0 ? "zero" : ""}>{count(now, documents.approximate)}</b> {named.now}
                 </span>

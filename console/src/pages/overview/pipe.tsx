@@ -29,7 +29,7 @@ export function StageHistory({ stage }: { stage: Stage }) {
   const most = Math.max(1, ...minutes.map((minute) => minute.done + minute.failed));
   const label = `${stage.stage}: ${stage.done_hour} passed and ${stage.failed_hour} failed within the last hour`;
   return (
-    <svg className="stage-history" viewBox="0 0 240 30" preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg className="path-history" viewBox="0 0 240 30" preserveAspectRatio="none" role="img" aria-label={label}>
       <title>{label}</title>
       <rect className="sparkline-base" x="0" y="29" width="240" height="1" />
       {minutes.map((minute, index) => {

@@ -143,7 +143,7 @@ function History({ queue }: { queue: Queue }) {
     ],
     [history],
   );
-  if (history.length === 0) return <p className="quiet">No sample yet: the first one comes within a minute of a worker's start.</p>;
+  if (history.length < 2) return <p className="quiet">Too few samples yet: a worker takes one every minute.</p>;
   return (
     <div className="charts">
       <figure>

@@ -74,7 +74,7 @@ function Explanation({ task }: { task: Task }) {
             ) : null}
             {each.link ? (
               <A to={each.link} className="holder">
-                See what holds it up <Icon name="chevron" />
+                {OPEN.includes(task.state ?? "") ? "See what holds it up" : "See all of this cause"} <Icon name="chevron" />
               </A>
             ) : null}
           </li>

@@ -19,7 +19,7 @@ import { EnqueueDialog } from "./enqueue-dialog";
 
 const PENDING = ["ready", "running", "waiting", "parked", "dead"] as const;
 const ENDED = ["completed", "failed", "lost", "snoozed", "cancelled"] as const;
-const AT: Readonly<Record<string, string>> = { running: "Claimed", ready: "Ready since", waiting: "Due", parked: "Due", dead: "Died" };
+const AT: Readonly<Record<string, string>> = { running: "Runs for", waiting: "Due", parked: "Due", dead: "Died" };
 
 export default function TasksPage() {
   const [query] = usePageQuery();
@@ -54,7 +54,7 @@ export default function TasksPage() {
         ) : null
       }
     >
-      <States queues={queues.data?.items ?? []} state={state} queue={filter["queue"]} query={filter} />
+      <States queues={queues.data?.items} state={state} queue={filter["queue"]} query={filter} />
       <FilterBar fields={fields} page="tasks" placeholder="Filter by queue: or task_type:" />
       <VirtualTable
         label="Tasks"
@@ -99,15 +99,15 @@ function actionsOn(state: string): BulkAction[] {
 }
 
 /** The filter is the summary: every state with its count. */
-function States({ queues, state, queue, query }: { queues: readonly QueueRow[]; state: string; queue: string | undefined; query: Readonly<Record<string, string>> }) {
-  const counted = queues.filter((row) => !queue || row.queue === queue);
+function States({ queues, state, queue, query }: { queues: readonly QueueRow[] | undefined; state: string; queue: string | undefined; query: Readonly<Record<string, string>> }) {
+  const counted = (queues ?? []).filter((row) => !queue || row.queue === queue);
   const sum = (name: (typeof PENDING)[number]) => counted.reduce((whole, row) => whole + row[name], 0);
   const about = counted.some((row) => row.approximate);
   return (
     <nav className="states" aria-label="States">
       {PENDING.map((name) => (
         <A key={name} to={`/tasks${writeQuery({ ...query, state: name })}`} aria-current={name === state ? "true" : undefined}>
-          <StateBadge state={name} /> <b>{about && sum(name) > 10_000 ? "≈ " : ""}{compact(sum(name))}</b>
+          <StateBadge state={name} /> {queues ? <b>{about && sum(name) > 10_000 ? "≈ " : ""}{compact(sum(name))}</b> : null}
         </A>
       ))}
       <span className="states-rule" aria-hidden="true" />
@@ -126,14 +126,16 @@ function useColumns(state: string): readonly Column<TaskRow>[] {
   const tenants = Boolean(session?.is_installation) && tenant === null;
   return useMemo(
     () => [
-      { key: "task", label: "Task", width: "minmax(14rem, 2fr)", render: (row) => <><Name>{row.task_type}</Name> <span className="quiet mono">{row.task_id}</span></> },
-      { key: "queue", label: "Queue", width: "minmax(7rem, 1fr)", render: (row) => <Name>{row.queue}</Name> },
-      ...(tenants ? [{ key: "tenant", label: "Tenant", width: "minmax(6rem, 1fr)", render: (row: TaskRow) => (row.tenant ? <Name>{row.tenant}</Name> : <span className="zero">–</span>) }] : []),
-      { key: "state", label: "State", width: "8rem", render: (row) => <StateBadge state={row.state} /> },
-      { key: "attempt", label: "Attempt", width: "5rem", right: true, render: (row) => row.attempt },
-      { key: "worker", label: "Worker", width: "minmax(8rem, 1fr)", wideOnly: true, render: (row) => (row.worker ? <Name>{row.worker}</Name> : <span className="zero">–</span>) },
-      { key: "enqueued", label: "Enqueued", width: "7rem", right: true, wideOnly: true, render: (row) => <Time at={row.enqueued_at} /> },
-      { key: "at", label: AT[state] ?? "Ended", width: "7rem", right: true, render: (row) => (state === "running" && row.at ? <Since at={row.at} /> : <Time at={row.at} />) },
+      { key: "task", label: "Task", width: "minmax(11rem, 2fr)", render: (row) => <><Name>{row.task_type}</Name> <span className="quiet mono">{row.task_id}</span></> },
+      { key: "queue", label: "Queue", width: "minmax(6rem, 1fr)", render: (row) => <Name>{row.queue}</Name> },
+      ...(tenants ? [{ key: "tenant", label: "Tenant", width: "minmax(5rem, 1fr)", render: (row: TaskRow) => (row.tenant ? <Name>{row.tenant}</Name> : <span className="zero">–</span>) }] : []),
+      { key: "state", label: "State", width: "7rem", render: (row) => <StateBadge state={row.state} /> },
+      { key: "attempt", label: "Attempt", width: "4.5rem", right: true, render: (row) => row.attempt },
+      { key: "worker", label: "Worker", width: "minmax(6rem, 1fr)", wideOnly: true, render: (row) => (row.worker ? <Name>{row.worker}</Name> : <span className="zero">–</span>) },
+      { key: "enqueued", label: "Enqueued", width: "6rem", right: true, wideOnly: state !== "ready", render: (row) => <Time at={row.enqueued_at} /> },
+      ...(state === "ready"
+        ? []
+        : [{ key: "at", label: AT[state] ?? "Ended", width: "6rem", right: true, render: (row: TaskRow) => (state === "running" && row.at ? <Since at={row.at} /> : <Time at={row.at} />) }]),
     ],
     [state, tenants],
   );

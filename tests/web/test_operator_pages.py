@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import expect
 
 from tests.plugins.console import Site
-from tests.plugins.console_data import HOSTILE, Report
+from tests.plugins.console_data import Report
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -40,6 +40,8 @@ async def test_a_list_changes_without_a_reload_when_work_arrives(site: Site) -> 
         await page.goto("/tasks?state=ready&queue=archive")
         await live(page)
         mark = await page.evaluate("window.untouched = Math.random()")
-        task_id = await site.tasks.archive.enqueue(Report(month="live"), tenant_id=site.server.tenant.tenant_id)
+        task_id = await site.tasks.archive.enqueue(
+            Report(month="live"), tenant_id=site.server.tenant.tenant_id
+        )
         await page.locator(f"[data-key='{task_id}']").wait_for()
         assert await page.evaluate("window.untouched") == mark

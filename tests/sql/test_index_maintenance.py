@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from penstock.db import Connection
 from tests.plugins.database import Database
 from tests.plugins.workers import eventually
 from tests.sql.indexed_tenant import IndexedTenant, indexed_tenant
@@ -30,6 +31,23 @@ async def maintain(tenant: IndexedTenant, threshold: int) -> int:
         return changed
 
 
+async def stop(tenant: IndexedTenant) -> None:
+    await tenant.admin.execute("select queues.put_queue('spared')")
+    await tenant.admin.execute("select queues.stop_tenant($1, 'spared')", tenant.tenant_id)
+
+
+async def erase(tenant: IndexedTenant, connection: Connection) -> None:
+    async with connection.transaction():
+        await connection.execute("select set_config('penstock.tenant_id', $1, true)", str(tenant.tenant_id))
+        await connection.execute("select internal.erase_tenant($1)", tenant.tenant_id)
+
+
+async def until_waiting(tenant: IndexedTenant, connection: Connection) -> None:
+    waiting = "select exists (select from pg_locks where locktype = 'advisory' and not granted and pid = $1)"
+    pid = connection.get_server_pid()
+    await eventually(lambda: tenant.admin.fetchval(waiting, pid), what="the erasure waits")
+
+
 async def test_words_of_several_chunks_are_counted_and_those_of_one_are_not(database: Database) -> None:
     async with indexed_tenant(database) as tenant, indexed_tenant(database, "other") as other:
         await tenant.put("river mill", "river dam", "river river")
@@ -44,26 +62,31 @@ async def test_words_of_several_chunks_are_counted_and_those_of_one_are_not(data
 async def test_a_count_in_progress_leaves_no_words_of_an_erased_tenant(database: Database) -> None:
     async with indexed_tenant(database) as tenant, database.connect("admin") as other:
         await tenant.put("river mill", "river dam")
-        await tenant.admin.execute("select queues.put_queue('spared')")
-        await tenant.admin.execute("select queues.stop_tenant($1, 'spared')", tenant.tenant_id)
-
-        async def erase() -> None:
-            async with other.transaction():
-                await other.execute(
-                    "select set_config('penstock.tenant_id', $1, true)", str(tenant.tenant_id)
-                )
-                await other.execute("select internal.erase_tenant($1)", tenant.tenant_id)
-
+        await stop(tenant)
         async with tenant.admin.transaction():
             assert await tenant.admin.fetchval("select all_tenants.refresh_statistics()") == 1
-            erasing = asyncio.create_task(erase())
-            waiting = "select count(*) > 0 from pg_locks where locktype = 'advisory' and not granted"
-            await eventually(lambda: tenant.admin.fetchval(waiting), what="the erasure waits for the count")
+            erasing = asyncio.create_task(erase(tenant, other))
+            await until_waiting(tenant, other)
         await erasing
         assert await counted(tenant) == {}
         assert await refresh(tenant) == 0
         left = "select count(*) from ingest.text_statistics where tenant_id = $1"
         assert await tenant.admin.fetchval(left, tenant.tenant_id) == 0
+
+
+async def test_an_index_being_built_is_not_left_of_an_erased_tenant(database: Database) -> None:
+    async with indexed_tenant(database) as tenant, database.connect("admin") as other:
+        await tenant.put("river mill", "river dam")
+        await refresh(tenant)
+        await stop(tenant)
+        async with tenant.admin.transaction():
+            assert await tenant.admin.fetchval(TEND, 1) == 1
+            erasing = asyncio.create_task(erase(tenant, other))
+            await until_waiting(tenant, other)
+        await erasing
+        assert await tenant.count("vector_index") == 0
+        built = "select count(*) from pg_indexes where indexname ~ '^hnsw_' and indexdef like $1"
+        assert await tenant.admin.fetchval(built, f"%{tenant.tenant_id}%") == 0
 
 
 async def test_a_tenant_erased_since_it_was_chosen_is_not_counted(database: Database) -> None:

@@ -1,8 +1,8 @@
 -- The only function that removes history: deletes what the queue keeps of a stopped tenant, its documents' timeline, its
 -- index, caches, keys and secrets, and the roots of its processes except those that delete it. Rows that others refer to
 -- stay, overwritten by accounts.anonymize_account(). Returns how many rows of each kind were deleted.
--- Locks: the count of the tenant's words, waiting for a count in progress, which would write words after they were deleted;
--- then the rows it deletes. Raises PS011 while the tenant is not stopped or has an open lease, PS012.
+-- Locks: the count of the tenant's words and the care of vector indexes, waiting for one in progress, which would write after
+-- the deletion; then the rows it deletes. Raises PS011 while the tenant is not stopped or has an open lease, PS012.
 create or replace function internal.erase_tenant(_tenant_id uuid)
 returns jsonb
 language plpgsql
@@ -19,6 +19,7 @@ begin
       message = format('this transaction does not belong to tenant %s', _tenant_id), hint = 'Erase a tenant in a transaction of its own.';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('count ' || _tenant_id::text, 0));
+  perform pg_advisory_xact_lock(hashtextextended('tend vectors', 0));
   v_removed := queues.erase_history(_tenant_id);
   delete from internal.open_root o
   where o.tenant_id = _tenant_id and o.process not in ('accounts.account_deletion', 'accounts.account_anonymization');

@@ -38,7 +38,9 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def cut(connection: Connection, name: str) -> None:
     await connection.execute(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", name
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+        " where application_name = $1 and datname = current_database()",
+        name,
     )
 
 

@@ -16,6 +16,11 @@ from tests.plugins.workers import Crew, eventually
 pytestmark = [pytest.mark.parametrize("kind", KINDS), pytest.mark.timeout(120)]
 
 MESSAGES = 30
+# Every test's database has this table under the same number, and the server shows the locks of all of them.
+WAITS = (
+    "l.relation = $1::regclass and not l.granted"
+    " and l.database = (select oid from pg_database where datname = current_database())"
+)
 
 
 def hand(crew: Crew, post: Messaging, folder: Path) -> subprocess.Popen[bytes]:
@@ -42,8 +47,7 @@ async def test_a_worker_killed_between_provider_and_success_handler_sends_twice_
             crew.kill(first)
             # Its last statement must not outlive it: what it would write counts as never sent.
             await post.admin.execute(
-                "select pg_terminate_backend(l.pid, 5000) from pg_locks l where l.relation = $1::regclass"
-                " and not l.granted",
+                f"select pg_terminate_backend(l.pid, 5000) from pg_locks l where {WAITS}",
                 f"comms.send_{kind}_attempt_succeeded",
             )
         hand(crew, post, tmp_path)
@@ -74,7 +78,7 @@ async def test_a_killed_worker_loses_no_message(
 async def _waits_at_gate(post: Messaging) -> bool:
     return bool(
         await post.admin.fetchval(
-            "select exists (select from pg_locks l where l.relation = $1::regclass and not l.granted)",
+            f"select exists (select from pg_locks l where {WAITS})",
             f"comms.send_{post.kind}_attempt_succeeded",
         )
     )

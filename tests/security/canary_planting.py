@@ -257,6 +257,13 @@ async def _plant_by_hand(admin: Connection, works: Works, canary: Canary) -> Non
             mark("code"),
             tenant_id,
         )
+        # Or the worker's maintenance, which may run at any moment, would drop the index that has no vectors.
+        await admin.execute(
+            "update ingest.text_statistics set tended_at = 'infinity', tended_threshold = $1"
+            " where tenant_id = $2",
+            works.engine.settings.exact_search_chunks,
+            tenant_id,
+        )
 
 
 async def _fill(admin: Connection, table: str, works: Works, canary: Canary) -> None:
@@ -315,7 +322,9 @@ def _literal(works: Works, name: str, type_: str, canary: Canary) -> str:
         "boolean": "true",
         "halfvec": "[0.5, 0.5]",
     }
-    return f"'{samples[type_]}'" if type_ in samples else "-7"  # the id of nothing
+    if type_ in samples:
+        return f"'{samples[type_]}'"
+    return "'{}'" if type_.endswith("[]") else "-7"  # the id of nothing
 
 
 def is_text(type_: str) -> bool:

@@ -211,7 +211,8 @@ async def test_of_two_simultaneous_requests_only_one_continues(database: Databas
             waiting = asyncio.create_task(answer())
             while not await calls.admin.fetchval(
                 "select exists (select from pg_stat_activity"
-                " where application_name = 'second' and wait_event_type = 'Lock')"
+                " where application_name = 'second' and wait_event_type = 'Lock'"
+                " and datname = current_database())"
             ):
                 assert not waiting.done()
         assert await waiting == '{"in_flight": true}'

@@ -157,7 +157,10 @@ async def test_a_deal_and_its_company_written_at_the_same_moment_find_each_other
                     await second.execute(put, source.source_id, ["deals/1"], json.dumps(deal(1)))
 
             waiting = asyncio.create_task(state_deal())
-            blocked = "select exists (select from pg_locks where locktype = 'advisory' and not granted)"
+            blocked = (
+                "select exists (select from pg_locks where locktype = 'advisory' and not granted and"
+                " database = (select oid from pg_database where datname = current_database()))"
+            )
             while not await calls.admin.fetchval(blocked):
                 assert not waiting.done()
         await waiting

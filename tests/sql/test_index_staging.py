@@ -122,7 +122,10 @@ async def test_erasing_waits_for_a_batch_that_is_being_staged(database: Database
                 )
             )
             await eventually(
-                lambda: tenant.admin.fetchval("select exists (select from pg_locks where not granted)")
+                lambda: tenant.admin.fetchval(
+                    "select exists (select from pg_locks where not granted and pid = $1)",
+                    second.get_server_pid(),
+                )
             )
             assert not deleting.done()
         await deleting

@@ -117,6 +117,7 @@ async def blocked(admin: Connection) -> None:
         while not blocked_yet:
             blocked_yet = await admin.fetchval(
                 "select true from pg_locks where locktype = 'advisory' and not granted"
+                " and database = (select oid from pg_database where datname = current_database())"
             )
 
 

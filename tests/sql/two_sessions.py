@@ -314,7 +314,7 @@ async def until_it_waits(watcher: Connection, waiting: asyncio.Task[Any], name: 
     """Return when the session of that name waits for a lock of another; fail when its call ends instead."""
     while not await watcher.fetchval(
         "select exists (select from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'"
-        " and cardinality(pg_blocking_pids(pid)) > 0)",
+        " and datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0)",
         name,
     ):
         assert not waiting.done(), f"{name} did not wait: {waiting}"

@@ -80,6 +80,8 @@ async def test_a_key_signs_in_to_its_tenant_with_its_scopes_until_it_is_revoked(
         async with server.client() as admin:
             other = {"X-Penstock-Tenant": "globex"}
             assert_problem(await client.get("/v1/documents", headers=other), 422, "X-Penstock-Tenant")
+            (row,) = (await admin.get("/v1/audit")).json()["items"]
+            assert (row["action"], row["who"], row["via"]) == ("POST /login", "other", "key")
             (mine,) = (await admin.get("/v1/sessions")).json()["items"]
             assert (mine["name"], mine["tenant"]) == ("other", "acme")
             await admin.delete(f"/v1/keys/{mine['key_id']}")
@@ -142,6 +144,7 @@ async def test_the_installation_sees_all_tenants_and_acts_in_the_one_it_names(
             ("POST /v1/tenants", None, 201, "ada"),
             ("PATCH /v1/tenants/{slug}", None, 200, "ada"),
             ("POST /v1/projects", "globex", 201, "ada"),
+            ("POST /login/{token}", None, 303, "ada"),
         ]
 
 

@@ -87,6 +87,11 @@ async def test_every_change_leaves_a_row_in_the_audit(database: Database, tmp_pa
             if call.operation_id not in UNAUDITED:
                 asked.append((call.action, answer.status_code, answer.headers["x-request-id"]))
         found = (await admin.get("/v1/audit", params={"limit": 1_000})).json()["items"]
+        signed_in_rows, found = found[-2:], found[:-2]
+        assert [(row["action"], row["tenant"]) for row in signed_in_rows] == [
+            ("POST /login/{token}", "acme"),
+            ("POST /login/{token}", None),
+        ]
         assert [(row["action"], row["status"], row["request_id"]) for row in found] == asked[::-1]
         assert {(row["who"], row["via"], row["role"]) for row in found} == {("ada", "session", "admin")}
         refused = await viewer.delete("/v1/documents/00000000-0000-7000-8000-000000000000")

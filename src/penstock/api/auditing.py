@@ -35,6 +35,17 @@ def audited(request: Request, **facts: Any) -> None:
     request.state.audit_detail = {**getattr(request.state, "audit_detail", {}), **facts}
 
 
+async def note_sign_in(request: Request, caller: Caller, action: str) -> None:
+    """Leave a row that somebody signed in; they are signed in even if it cannot be written."""
+    try:
+        async with acting_for(engine_of(request), caller, durable=False) as conn:
+            await audit.begin_audit(
+                conn, caller, action=action, target=None, request_id=request.state.request_id, status=303
+            )
+    except Exception as error:  # noqa: BLE001 - an API without an operator's login has no such audit
+        log.warning("audit_incomplete", audit_id=None, error=error)
+
+
 class Audited:
     """The time of one request. The row is not flushed to disk by itself: what the request then commits
     flushes it as well, so that nothing is ever changed without a row."""

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, quote
 
 from fastapi import APIRouter, Path, Request, Response
 
+from penstock.api.auditing import note_sign_in
 from penstock.api.bodies import read_whole
 from penstock.api.identity import COOKIE, engine_of, is_same_origin, session_cookie, signed_in
 from penstock.api.prefix import prefix_of
@@ -67,6 +68,7 @@ async def sign_in(request: Request) -> Response:
         guesses.wrong(address)
         return _form(request, target, error=_sentence(refused.message), status=401)
     guesses.right(address)
+    await note_sign_in(request, caller, "POST /login")
     return _go(request, target, started)
 
 
@@ -89,6 +91,8 @@ async def use_link(request: Request, token: Token) -> Response:
         why = "The link was used already, has expired, or is incomplete."
         return page(request, "Not signed in", ["For a new one, run: penstock login"], error=why, status=401)
     guesses.right(address)
+    caller = await engine_of(request).sessions.authenticate(started.token)
+    await note_sign_in(request, caller, "POST /login/{token}")
     return _go(request, "/", started)
 
 

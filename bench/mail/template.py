@@ -11,10 +11,12 @@ from typing import Any, Final, Literal, TypeAlias
 
 from bench.mail.labels import LABELS
 
-Part: TypeAlias = Literal["tuned", "frozen", "second author", "confirming", "confirming again", "campaigns"]
+Part: TypeAlias = Literal[
+    "tuned", "frozen", "second author", "confirming", "confirming again", "campaigns", "last"
+]
 PARTS: Final[tuple[Part, ...]] = (
     *("tuned", "frozen", "second author"),
-    *("confirming", "confirming again", "campaigns"),
+    *("confirming", "confirming again", "campaigns", "last"),
 )
 Language: TypeAlias = Literal["en", "de", "fr", "es"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "de", "fr", "es")
@@ -26,6 +28,7 @@ FOLDERS: Final[dict[Part, Path]] = {
     "confirming": FOLDER / "confirming",
     "confirming again": FOLDER / "confirming_again",
     "campaigns": FOLDER / "campaigns",
+    "last": FOLDER / "last",
 }
 NOT_TEMPLATES: Final = ("pages.toml", "covers.toml")
 

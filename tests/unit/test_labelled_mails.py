@@ -16,6 +16,7 @@ LATER: dict[Part, str] = {
     "confirming": "057c915c2d6e942cc8e28f02e2e2353e5592858adaba0ad6cb5f55a44ee7e52e",
     "confirming again": "af8b63bc5ab5eef694cbcbcf5220b6bccfb9760462d0ace26c2574a1f074e045",
     "campaigns": "9731dd46f5944bd7fa9e6bf0aaa4c4f7ec98f3350341ffe7fe18704aa0bfd47c",
+    "last": "a56377492487366b6c5dbe14f9d47f9bc741ebdb22e14c3e5b9da883b8ae9df3",
 }
 """Recorded before the first run over each set."""
 PARTS: tuple[Part, ...] = ("tuned", "frozen")

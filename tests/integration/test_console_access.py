@@ -138,10 +138,13 @@ async def test_the_installation_sees_all_tenants_and_acts_in_the_one_it_names(
         assert made.status_code == 201
         changed = await client.patch("/v1/tenants/globex", json={"name": "Globex", "max_documents": 5})
         assert (changed.json()["name"], changed.json()["max_documents"]) == ("Globex", 5)
+        twice = await client.post("/v1/tenants", json={"slug": "x"}, headers={"Idempotency-Key": "a"})
+        assert_problem(twice, 422, "Idempotency-Key")
         assert (await client.post("/v1/tenants", json={"slug": "new"})).status_code == 201
         rows = (await client.get("/v1/audit")).json()["items"]
         assert [(row["action"], row["tenant"], row["status"], row["who"]) for row in rows] == [
             ("POST /v1/tenants", None, 201, "ada"),
+            ("POST /v1/tenants", None, 422, "ada"),
             ("PATCH /v1/tenants/{slug}", None, 200, "ada"),
             ("POST /v1/projects", "globex", 201, "ada"),
             ("POST /login/{token}", None, 303, "ada"),

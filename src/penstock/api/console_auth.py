@@ -6,9 +6,9 @@ import ipaddress
 from typing import TYPE_CHECKING
 
 from penstock.accounts import Caller
-from penstock.accounts.caller import SCOPES_OF, CallerTenant
+from penstock.accounts.caller import SCOPES_OF, TENANT_HEADER, CallerTenant
 from penstock.api.problem import HttpRefused
-from penstock.errors import SettingInvalid
+from penstock.errors import SettingInvalid, TenantClosed
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -51,6 +51,8 @@ async def local_admin(engine: Engine, request: Request, named: str | None) -> Ca
     tenant = None
     if named is not None:
         found = await engine.accounts.find_tenant(named)
+        if found.status != "active":
+            raise TenantClosed(f"the tenant {found.slug} is deleted", TENANT_HEADER)
         tenant = CallerTenant(
             tenant_id=found.tenant_id,
             slug=found.slug,

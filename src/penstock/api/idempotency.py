@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fastapi.responses import JSONResponse
 
 from penstock.accounts import Caller, Reply
+from penstock.accounts.caller import TENANT_HEADER
 from penstock.api.identity import engine_of
 from penstock.api.problem import HttpRefused
 from penstock.api.shown_once import without_secrets
@@ -44,8 +45,16 @@ async def once(
 ) -> Response:
     """Run the handler unless its response is stored; errors are not stored, so they can be retried.
 
+    Responses are stored per tenant, so a call about the whole installation cannot have a key.
+
     The fields named in `secrets` are never stored.
     """
+    if caller.tenant is None:
+        raise InvalidArgument(
+            "responses are stored for a tenant, and this request names none",
+            "Idempotency-Key",
+            f"Remove the header, or name a tenant in {TENANT_HEADER}",
+        )
     async with Once(request, caller, key, body) as first:
         if first.kept is not None:
             return JSONResponse(first.kept.body, first.kept.status, headers=_REPLAYED)

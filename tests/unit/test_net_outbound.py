@@ -63,6 +63,13 @@ async def loopback(_host: str, _port: int) -> Sequence[str]:
     return ["127.0.0.1"]
 
 
+async def test_clients_share_the_certificates_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_client():
+        monkeypatch.setattr(httpx2, "create_ssl_context", lambda **_: pytest.fail("they were read again"))
+        async with open_client(), open_client(allow_private=True):
+            pass
+
+
 async def test_the_host_header_is_the_urls_though_the_connection_is_pinned() -> None:
     async with running() as address:
         port = address.rpartition(":")[2]

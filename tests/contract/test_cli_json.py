@@ -201,7 +201,7 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     assert set(page["documents"][0]) == keys(DOCUMENT)
     assert set(mill("document", "show", document_id, "--json").json) == keys(DOCUMENT)
     found = mill("search", "gate", "--json").json
-    assert set(found) == keys("hits took_ms models model no_good_match degraded unavailable")
+    assert set(found) == keys("hits took_ms steps models model no_good_match degraded unavailable")
     assert set(found["hits"][0]) == keys(HIT)
     assert set(found["hits"][0]["snippet"]) == keys("text marks html")
     got = mill("document", "get", document_id, "-o", "copy", "--json").json

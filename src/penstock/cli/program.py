@@ -27,8 +27,9 @@ GROUPS = {
         "ingest": "Add files and folders and wait until they are searchable.",
         "search": "Search documents by meaning and by words.",
         "document": "List, show, download, retry, re-index or delete documents.",
-        "client": "List, show, join and split clients.",
+        "client": "List, show, add, edit, join and split clients.",
         "explain": "Explain the state of a document or a task, and what to do.",
+        "export": "Write documents, chunks and events as JSON lines.",
         "model": "List, install and switch embedding models.",
         "mcp": "Give an AI assistant access to a tenant's documents over stdio.",
     },
@@ -46,6 +47,7 @@ GROUPS = {
         "task": "Show tasks, cancel them, run them now.",
         "dead": "Show dead letters, replay or purge them.",
         "schedule": "Show cron schedules, run one now.",
+        "operation": "List, show and cancel operations on many items.",
     },
     "Operate": {
         "api": "Serve the HTTP API.",
@@ -79,6 +81,7 @@ HOMES = {
     "doctor": "doctor.command",
     "document": "documents.document",
     "explain": "documents.explain",
+    "export": "documents.export",
     "ingest": "ingest.command",
     "mcp": "mcp.command",
     "login": "run.login",
@@ -86,6 +89,7 @@ HOMES = {
     "migrate": "database.migrate",
     "model": "documents.model",
     "new": "new",
+    "operation": "operate.operation",
     "process": "operate.process",
     "project": "tenants.project",
     "queue": "operate.queue",
@@ -166,7 +170,7 @@ def run_program() -> int:
         os.umask(0o077)  # files in the data directory are private to this user
     typer_values.install()
     try:
-        program = build(tuple(COMMANDS) if completing else ours)
+        program = build(_words_to_complete() if completing else ours)
         gc.freeze()
         gc.enable()
         code = program(words, prog_name="penstock", standalone_mode=False)
@@ -183,6 +187,13 @@ def run_program() -> int:
             raise
         return show(error, as_json=as_json)
     return code if isinstance(code, int) else Exit.OK
+
+
+def _words_to_complete() -> Sequence[str]:
+    """The words of the line that a shell completes; if they name no command, all commands."""
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
+    words = line.split()[1:]
+    return words if any(word in COMMANDS for word in words) else tuple(COMMANDS)
 
 
 def _options(

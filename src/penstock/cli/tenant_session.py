@@ -11,6 +11,7 @@ from uuid import UUID
 
 import typer
 
+from penstock.cli import completion
 from penstock.cli.failures import warn
 from penstock.cli.session import database
 from penstock.db.addresses import Addresses, prepare
@@ -37,9 +38,18 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 
-TenantSlug = Annotated[str, typer.Option("--tenant", metavar="SLUG", help="The tenant's slug.")]
-ProjectSlug = Annotated[str, typer.Option("--project", metavar="SLUG", help="The project's slug.")]
-AnyProject = Annotated[str | None, typer.Option("--project", metavar="SLUG", help="Only this project.")]
+TenantSlug = Annotated[
+    str,
+    typer.Option("--tenant", metavar="SLUG", help="The tenant's slug.", autocompletion=completion.tenants),
+]
+ProjectSlug = Annotated[
+    str,
+    typer.Option("--project", metavar="SLUG", help="The project's slug.", autocompletion=completion.projects),
+]
+AnyProject = Annotated[
+    str | None,
+    typer.Option("--project", metavar="SLUG", help="Only this project.", autocompletion=completion.projects),
+]
 DocumentName = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, path or name.")]
 
 

@@ -183,8 +183,9 @@ def checked(action: str, chosen: Mapping[str, object]) -> str:
         given["ids"] = _ids(given["ids"], by_uuid)
     if "source_id" in given and action.startswith("decisions."):
         given["source_id"] = _one_id(given["source_id"], "source_id")
-    if "died_before" in given:
-        given["died_before"] = _moment(given["died_before"])
+    for name in ("died_before", "since"):
+        if name in given:
+            given[name] = _moment(given[name], name)
     for name, value in given.items():
         if name != "ids" and not isinstance(value, str):
             raise InvalidArgument(f"{name} must be text", f"filter.{name}", "Send it in quotes")
@@ -212,12 +213,12 @@ def _one_id(value: object, field: str) -> str:
         raise InvalidArgument(f"{value!r} is not an id", f"filter.{field}", "Use a UUID") from None
 
 
-def _moment(value: object) -> str:
+def _moment(value: object, field: str) -> str:
     try:
         return datetime.fromisoformat(str(value)).isoformat()
     except ValueError:
         raise InvalidArgument(
-            f"{value!r} is not a time", "filter.died_before", "Use ISO 8601: 2026-11-17T12:00:00Z"
+            f"{value!r} is not a time", f"filter.{field}", "Use ISO 8601: 2026-11-17T12:00:00Z"
         ) from None
 
 

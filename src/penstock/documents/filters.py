@@ -25,6 +25,8 @@ class DocumentFilter:
     reason: str | None = None
     fingerprint: str | None = None
     """Of the error message, as groups of failures have it."""
+    since: datetime | None = None
+    """Only documents that changed at this time or later."""
     title: str | None = None
     """Part of the title or file name."""
     q: str | None = None
@@ -33,7 +35,7 @@ class DocumentFilter:
     def as_json(self) -> str:
         """As ingest.document_where() reads it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return json.dumps({name: value for name, value in given.items() if value})
+        return json.dumps({name: value for name, value in given.items() if value}, default=str)
 
 
 def write_cursor(following: Mapping[str, Any] | None) -> str | None:

@@ -42,6 +42,9 @@ class TenantDocuments(Bound[Documents]):
     """A tenant's documents: list and show them, process them again, delete them."""
 
     list = bound(Documents.list)
+    page = bound(Documents.page)
+    text = bound(Documents.text)
+    timeline = bound(Documents.timeline)
     show = bound(Documents.show)
     find = bound(Documents.find)
     events = bound(Documents.events)
@@ -85,6 +88,9 @@ class TenantClients(Bound[Clients]):
     show = bound(Clients.show)
     join = bound(Clients.join)
     split = bound(Clients.split)
+    add = bound(Clients.add)
+    change = bound(Clients.change)
+    remove = bound(Clients.remove)
 
 
 class TenantWebhook(Bound[WebhookSources]):

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from penstock.errors import NotFound
-from penstock.pipeline.parse.page_image import draw_page, measure_pages
 from penstock.pipeline.reasons import Reason, rejected
 from penstock.sandbox import (
     InputFile,
@@ -70,6 +69,8 @@ class PageImages:
 
     async def sizes(self, original: Original) -> Sequence[tuple[float, float]]:
         """Width and height of each page in points."""
+        from penstock.pipeline.parse.page_image import measure_pages
+
         key = (original.owner, original.content_sha256)
         if key not in self._sizes:
             found = await self._with_file(
@@ -97,6 +98,8 @@ class PageImages:
         return await asyncio.shield(self._drawing[key])
 
     async def _draw(self, original: Original, number: int, width: int, key: tuple[str, ...]) -> bytes:
+        from penstock.pipeline.parse.page_image import draw_page
+
         async def draw(sandbox: Sandbox, path: Path) -> bytes:
             image = path.with_name("page.png")
             drawn = await sandbox.run(

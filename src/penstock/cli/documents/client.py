@@ -10,6 +10,7 @@ from uuid import UUID
 import typer
 
 from penstock.cli import output
+from penstock.cli.documents import client_records
 from penstock.cli.failures import warn
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, TenantSlug, tenant_session
@@ -19,6 +20,9 @@ from penstock.sources.clients.clients import Clients
 from penstock.sources.clients.rows import ClientDetails, ClientFact, ClientReason
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+group.command("add")(client_records.add)
+group.command("edit")(client_records.edit)
+group.command("remove")(client_records.remove)
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
-from penstock.cli.confirmation import Yes, confirm
+from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.documents import retry as document_retry
 from penstock.cli.documents.reference import document_of
 from penstock.cli.exit_codes import Exit
@@ -159,6 +159,7 @@ def retry(
     reason: document_retry.Reason = None,
     project: AnyProject = None,
     yes: Yes = False,
+    dry_run: DryRun = False,
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
@@ -170,11 +171,15 @@ def retry(
     if status is not None:
         if documents:
             raise InvalidArgument("name documents or use --status, not both", "status", "Remove one of them")
-        document_retry.retry_all(tenant, status, reason, project, yes=yes, as_json=as_json)
+        document_retry.retry_all(tenant, status, reason, project, yes=yes, dry_run=dry_run, as_json=as_json)
         return
     if not documents or reason is not None or project is not None:
         missing = "no documents were named" if not documents else "--reason needs --status"
         raise InvalidArgument(missing, "status", "Name documents, or use --status failed [--reason CODE]")
+
+    if dry_run:
+        _would("retry", documents, tenant, as_json=as_json)
+        return
 
     async def one(session: TenantSession, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"task_id": await session.engine.documents.retry(owner, document_id)}
@@ -197,12 +202,19 @@ def reindex(documents: DocumentNames, tenant: TenantSlug = DEFAULT, as_json: out
 
 @group.command("delete")
 def delete(
-    documents: DocumentNames, yes: Yes = False, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False
+    documents: DocumentNames,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    tenant: TenantSlug = DEFAULT,
+    as_json: output.AsJson = False,
 ) -> None:
     """Delete documents with their attachments.
 
     Searches no longer find them.
     """
+    if dry_run:
+        _would("delete", documents, tenant, as_json=as_json)
+        return
     count = output.count(len(documents), "document")
     confirm(f"delete {count} of tenant {tenant}", yes=yes, as_json=as_json)
 
@@ -210,6 +222,28 @@ def delete(
         return {"deleted": await session.engine.documents.delete(owner, document_id)}
 
     _each(documents, tenant, "deleted", one, as_json=as_json)
+
+
+def _would(verb: str, documents: list[str], tenant: str, *, as_json: bool) -> None:
+    """Name the documents that an action would be applied to."""
+
+    async def call() -> list[Document]:
+        async with tenant_session() as session:
+            owner = await session.tenant(tenant)
+            return [
+                await session.engine.documents.show(owner, await document_of(session, owner, each))
+                for each in documents
+            ]
+
+    found = run(call())
+    if not as_json:
+        output.records(LISTED, found)
+    would(
+        f"{verb} {output.count(len(found), 'document')} of tenant {tenant}",
+        as_json=as_json,
+        count=len(found),
+        documents=[{"document_id": each.document_id, "name": each.name} for each in found],
+    )
 
 
 def _each(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
-from penstock.cli.confirmation import confirm
+from penstock.cli.confirmation import confirm, would
 from penstock.cli.doctor.document_health import counted
 from penstock.cli.session import run
 from penstock.cli.tenant_session import tenant_session
@@ -31,7 +31,14 @@ Reason = Annotated[
 
 
 def retry_all(
-    tenant: str, status: Retriable, reason: str | None, project: str | None, *, yes: bool, as_json: bool
+    tenant: str,
+    status: Retriable,
+    reason: str | None,
+    project: str | None,
+    *,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     async def call() -> tuple[int, int]:
         async with tenant_session() as session:
@@ -40,17 +47,20 @@ def retry_all(
             matched = await documents.count_to_retry(
                 owner, status=status.value, reason=reason, project=project
             )
-            if matched:
+            if matched and not dry_run:
                 what = _described(matched, tenant, status, reason)
                 confirm(f"retry {what}", yes=yes, as_json=as_json)
                 if yes and not as_json:
                     output.write(f"Retrying {what}.")
             queued = 0
-            if matched:
+            if matched and not dry_run:
                 queued = await documents.retry_all(owner, status=status.value, reason=reason, project=project)
             return matched, queued
 
     matched, queued = run(call())
+    if dry_run:
+        would(f"retry {_described(matched, tenant, status, reason)}", as_json=as_json, count=matched)
+        return
     if as_json:
         output.document({"matched": matched, "queued": queued})
     elif not matched:

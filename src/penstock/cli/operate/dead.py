@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
-from penstock.cli.confirmation import Yes, confirm
+from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.operate.dead_letter import letter_lines
 from penstock.cli.operate.task import LARGEST_ID, Limit, TaskId, Type
 from penstock.cli.progress import bar
@@ -118,12 +118,20 @@ def selecting(command: Callable[..., None]) -> Callable[..., None]:
 @group.command("replay")
 @selecting
 def replay(
-    chosen: DeadFilter, limit: AtMost = None, yes: Yes = False, as_json: output.AsJson = False
+    chosen: DeadFilter,
+    limit: AtMost = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    as_json: output.AsJson = False,
 ) -> None:
     """Run dead letters again.
 
     They get a full set of attempts. It shows how many there are and asks for confirmation first.
     """
+
+    if dry_run:
+        _would(chosen, "replay", limit, as_json=as_json)
+        return
 
     async def call() -> int:
         async with operations() as calls:
@@ -146,11 +154,17 @@ def replay(
 
 @group.command("purge")
 @selecting
-def purge(chosen: DeadFilter, yes: Yes = False, as_json: output.AsJson = False) -> None:
+def purge(
+    chosen: DeadFilter, yes: Yes = False, dry_run: DryRun = False, as_json: output.AsJson = False
+) -> None:
     """Delete dead letters for good.
 
     It shows how many there are and asks for confirmation first.
     """
+
+    if dry_run:
+        _would(chosen, "delete", None, as_json=as_json)
+        return
 
     async def call() -> int:
         async with operations() as calls:
@@ -161,6 +175,16 @@ def purge(chosen: DeadFilter, yes: Yes = False, as_json: output.AsJson = False) 
     purged = run(call())
     said = f"Deleted {output.count(purged, 'dead letter')}."
     output.document({"purged": purged}) if as_json else output.write(said)
+
+
+def _would(chosen: DeadFilter, verb: str, limit: int | None, *, as_json: bool) -> None:
+    async def call() -> int:
+        async with operations() as calls:
+            return await calls.count_dead(chosen)
+
+    count = run(call())
+    count = count if limit is None else min(count, limit)
+    would(f"{verb} {output.count(count, 'dead letter')}", as_json=as_json, count=count)
 
 
 async def _agreed(

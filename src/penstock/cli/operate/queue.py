@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
 from penstock.cli.operate.rates import parse_count, parse_rate, show_rate
 from penstock.cli.session import operations, run
 from penstock.queue.operator_rows import Limit, QueueStats
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-Queue = Annotated[str, typer.Argument(metavar="QUEUE")]
-SomeQueue = Annotated[str | None, typer.Argument(metavar="QUEUE")]
+Queue = Annotated[str, typer.Argument(metavar="QUEUE", autocompletion=completion.queues)]
+SomeQueue = Annotated[str | None, typer.Argument(metavar="QUEUE", autocompletion=completion.queues)]
 Watch = Annotated[
     bool, typer.Option("--watch", help="Refresh until Ctrl-C; with --json, one document per line.")
 ]

@@ -8,7 +8,8 @@ from typing import Annotated, cast
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import describe, warn
 from penstock.cli.session import operations, run
@@ -27,8 +28,11 @@ State = Annotated[
         help="Task state: running, ready, waiting, parked, dead, or an outcome such as completed or failed."
     ),
 ]
-Queue = Annotated[str | None, typer.Option(help="Only this queue.")]
-Type = Annotated[str | None, typer.Option("--type", help="Only this task type.")]
+Queue = Annotated[str | None, typer.Option(help="Only this queue.", autocompletion=completion.queues)]
+Type = Annotated[
+    str | None,
+    typer.Option("--type", help="Only this task type.", autocompletion=completion.task_types),
+]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="Maximum number to show.")]
 Why = Annotated[str | None, typer.Option(help="The reason to record.")]
 
@@ -110,13 +114,30 @@ def list_tasks(
 
 
 @group.command("cancel")
-def cancel(task_ids: TaskIds, reason: Why = None, as_json: output.AsJson = False) -> None:
+def cancel(
+    task_ids: TaskIds, reason: Why = None, dry_run: DryRun = False, as_json: output.AsJson = False
+) -> None:
     """Cancel waiting tasks, and ask running ones to stop."""
+    if dry_run:
+        _would_cancel(task_ids, as_json=as_json)
+        return
 
     async def one(calls: Operations, task_id: int) -> str:
         return await calls.cancel_task(task_id, reason)
 
     _each(task_ids, one, as_json=as_json)
+
+
+def _would_cancel(task_ids: Sequence[int], *, as_json: bool) -> None:
+    async def call() -> list[dict[str, object]]:
+        async with operations() as calls:
+            return [await calls.show_task(task_id) for task_id in task_ids]
+
+    found = [{"task_id": task["task_id"], "state": task["state"]} for task in run(call())]
+    open_now = [task for task in found if task["state"] in ("ready", "waiting", "parked", "running")]
+    if not as_json:
+        output.table(("task_id", "state"), [[task["task_id"], task["state"]] for task in found])
+    would(f"cancel {output.count(len(open_now), 'task')}", as_json=as_json, count=len(open_now), tasks=found)
 
 
 @group.command("retry")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.failures import warn
 from penstock.cli.progress import phases
 from penstock.cli.session import database, run
@@ -46,9 +47,7 @@ def status(as_json: output.AsJson = False) -> None:
 
 @group.command("rotate")
 def rotate(
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be done; change nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     new_key: Annotated[
         bool,
         typer.Option("--new-key", help="Make a new key even if some secrets are not under the first one."),
@@ -90,9 +89,24 @@ def rotate(
 
 @group.command("forget-key")
 def forget_key(
-    key_id: Annotated[str, typer.Argument(metavar="KEY_ID")], as_json: output.AsJson = False
+    key_id: Annotated[str, typer.Argument(metavar="KEY_ID")],
+    dry_run: DryRun = False,
+    as_json: output.AsJson = False,
 ) -> None:
     """Delete a master key that no secret needs any more; older backups still need it."""
+
+    async def look() -> list[VaultKey]:
+        async with rotation() as calls:
+            return [key for key in await calls.status() if key.key_id == key_id]
+
+    if dry_run:
+        found = run(look())
+        needed = sum(key.secrets for key in found)
+        told = (
+            f"forget {output.count(len(found), 'key')}: {key_id}, needed by {output.count(needed, 'secret')}"
+        )
+        would(told, as_json=as_json, count=len(found), secrets=needed)
+        return
 
     async def call() -> bool:
         async with rotation() as calls:

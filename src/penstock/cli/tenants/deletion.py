@@ -13,6 +13,7 @@ import typer
 
 from penstock.accounts import AccountDeletions, Accounts, Deletion, DeletionRequested
 from penstock.cli import output
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import warn
 from penstock.cli.ingest.progress import stage_bar
@@ -46,11 +47,20 @@ class _OperatorSession:
     settings: Settings
 
 
-def delete(slug: Slug, yes: Yes = False, wait: Wait = False, as_json: output.AsJson = False) -> None:
+def delete(
+    slug: Slug,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    wait: Wait = False,
+    as_json: output.AsJson = False,
+) -> None:
     """Delete a tenant and everything it owns.
 
     Its keys stop working at once; the rest is deleted in the background.
     """
+    if dry_run:
+        _would_delete(slug, as_json=as_json)
+        return
     if not yes:
         _ask(slug)
     requested: DeletionRequested | None = None
@@ -80,6 +90,18 @@ def delete(slug: Slug, yes: Yes = False, wait: Wait = False, as_json: output.AsJ
         _tell(requested, deletion)
     if deletion is not None and deletion.status == "failed":
         raise typer.Exit(Exit.REFUSED)
+
+
+def _would_delete(slug: str, *, as_json: bool) -> None:
+    async def call() -> int:
+        async with _operator_session() as operator:
+            tenant = await operator.accounts.find_tenant(slug)
+            projects = await operator.accounts.list_projects(tenant.tenant_id)
+            return sum(sum(project.documents.values()) for project in projects)
+
+    count = run(call())
+    told = f"delete tenant {slug} with {output.count(count, 'document')} and everything else it owns"
+    would(told, as_json=as_json, count=count, tenant=slug)
 
 
 def receipt(account_id: AccountId, as_json: output.AsJson = False) -> None:

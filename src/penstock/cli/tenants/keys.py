@@ -12,6 +12,7 @@ import typer
 from penstock.accounts import ApiKey, NewKey, Scope
 from penstock.accounts.rows import SCOPES
 from penstock.cli import output
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.failures import warn
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, accounts_of_operators
@@ -82,12 +83,21 @@ def list_keys(tenant: Owner = DEFAULT, as_json: output.AsJson = False) -> None:
 
 
 @keys.command("revoke")
-def revoke_key(tenant: Slug, key_id: TheKey, as_json: output.AsJson = False) -> None:
+def revoke_key(tenant: Slug, key_id: TheKey, dry_run: DryRun = False, as_json: output.AsJson = False) -> None:
     """Revoke a key at once."""
 
-    async def call() -> None:
+    async def call() -> list[ApiKey]:
         async with accounts_of_operators() as accounts:
-            await accounts.revoke_key((await accounts.find_tenant(tenant)).tenant_id, KeyId(key_id))
+            owner = (await accounts.find_tenant(tenant)).tenant_id
+            if dry_run:
+                return [key for key in await accounts.list_keys(owner) if key.key_id == key_id]
+            await accounts.revoke_key(owner, KeyId(key_id))
+            return []
 
-    run(call())
+    found = run(call())
+    if dry_run:
+        named = ", ".join(f"{key.name!r}, last used {key.used_at or 'never'}" for key in found)
+        told = f"revoke {output.count(len(found), 'key')} of tenant {tenant}{named and ': '}{named}"
+        would(told, as_json=as_json, count=len(found))
+        return
     output.document({"key_id": key_id, "revoked": True}) if as_json else output.write("Revoked.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from penstock.accounts import Project, ProjectDeleted
 from penstock.cli import output
+from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, TenantSlug, tenant_session
 from penstock.cli.tenants.reindexing import ReindexOutcome, reindex
@@ -177,7 +177,8 @@ def reindex_project(
 @group.command("delete")
 def delete_project(
     slug: Slug,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
@@ -199,10 +200,10 @@ def delete_project(
     found = run(look())
     count = sum(found.documents.values())
     told = f"project {found.slug!r} with {count} document{'' if count == 1 else 's'}"
-    if not yes:
-        if as_json or not sys.stdin.isatty():
-            raise typer.BadParameter(f"deleting {told} needs confirmation", param_hint="--yes")
-        typer.confirm(f"Delete {told}? This cannot be undone.", abort=True)
+    if dry_run:
+        would(f"delete {told}", as_json=as_json, count=count, project=found.slug)
+        return
+    confirm(f"delete {told}", yes=yes, as_json=as_json, is_usage=True)
     gone = run(call())
     if as_json:
         output.document(plain(gone))

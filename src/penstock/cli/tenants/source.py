@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
+from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.failures import warn
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, ProjectSlug, TenantSlug, tenant_session
@@ -40,8 +40,12 @@ for _command in (
 ):
     group.command(_command.__name__.replace("_", "-"))(_command)
 
-TheSource = Annotated[str, typer.Argument(metavar="SOURCE", help="The source's name, kind or id.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+TheSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="The source's name, kind or id.", autocompletion=completion.sources
+    ),
+]
 
 EMPTY = (
     "No sources. To connect one: penstock source connect hubspot; to read a folder: penstock source add "
@@ -104,15 +108,25 @@ def resume(source: TheSource, tenant: TenantSlug = DEFAULT, as_json: output.AsJs
 
 @group.command("remove")
 def remove(
-    source: TheSource, yes: Yes = False, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False
+    source: TheSource,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    tenant: TenantSlug = DEFAULT,
+    as_json: output.AsJson = False,
 ) -> None:
     """Remove a source for good; its documents are kept."""
-    if not yes:
-        if as_json or not sys.stdin.isatty():
-            raise typer.BadParameter("removing a source needs confirmation", param_hint="--yes")
-        typer.confirm(f"Remove source {source}? Its documents are kept.", abort=True)
+    told = f"remove source {source}; its documents are kept"
+    if dry_run:
+        found = _change(tenant, source, _leave)
+        would(told, as_json=as_json, count=1, source_id=found)
+        return
+    confirm(told, yes=yes, as_json=as_json, is_usage=True)
     removed = _change(tenant, source, lambda sources, owner, found: sources.remove(owner, found))
     output.document({"source_id": removed, "removed": True}) if as_json else output.write("Removed.")
+
+
+async def _leave(sources: Sources, owner: TenantId, found: SourceId) -> None:
+    """What a dry run changes: nothing."""
 
 
 def _change(

@@ -9,7 +9,8 @@ from uuid import UUID
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import warn
 from penstock.cli.session import run
@@ -34,7 +35,12 @@ TheProvider = Annotated[
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the address; do not open it.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the first sync has ended.")]
-Named = Annotated[str, typer.Argument(metavar="SOURCE", help="The source's name, kind or id.")]
+Named = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="The source's name, kind or id.", autocompletion=completion.sources
+    ),
+]
 Keep = Annotated[
     bool | None,
     typer.Option("--keep-documents/--delete-documents", help="Keep or delete the source's documents."),
@@ -95,6 +101,7 @@ def connect(
 def disconnect(
     source: Named,
     keep: Keep = None,
+    dry_run: DryRun = False,
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
@@ -102,6 +109,9 @@ def disconnect(
 
     Its syncs stop and its tokens are revoked at the provider.
     """
+    if dry_run:
+        _would_disconnect(source, keep, tenant, as_json=as_json)
+        return
     if keep is None and (as_json or not sys.stdin.isatty()):
         raise InvalidArgument(
             "say what happens to the documents of the source",
@@ -134,6 +144,24 @@ def disconnect(
     output.write(f"{documents} {'deleted' if done.deleted else 'kept'}.")
     if done.revoking or done.deleting:
         warn("The rest runs in the background: penstock up or a worker has to be running.")
+
+
+def _would_disconnect(source: str, keep: bool | None, tenant: str, *, as_json: bool) -> None:
+    async def call() -> SourceDetails:
+        async with tenant_session() as session:
+            tenant_id = await session.tenant(tenant)
+            found = await session.engine.sources.find(tenant_id, source)
+            return await session.engine.sources.show(tenant_id, found.source_id)
+
+    found = run(call())
+    what = {None: "keep or delete", True: "keep", False: "delete"}[keep]
+    documents = output.count(found.documents, "document")
+    would(
+        f"disconnect {found.name} ({found.kind}) and {what} its {documents}",
+        as_json=as_json,
+        count=found.documents,
+        source_id=found.source_id,
+    )
 
 
 def _asked(name: str) -> bool | None:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
 from penstock.cli.failures import warn
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, ProjectSlug, TenantSession, TenantSlug, tenant_session
@@ -27,7 +27,12 @@ from penstock.model.rows import plain
 if TYPE_CHECKING:
     from penstock.sources.sources import IngestionJob, Push, Source, SourceDetails
 
-TheSource = Annotated[str, typer.Argument(metavar="SOURCE", help="The source's name, kind or id.")]
+TheSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="The source's name, kind or id.", autocompletion=completion.sources
+    ),
+]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the sync has ended.")]
 Every = Annotated[
     str | None, typer.Option("--every", metavar="TIME", help="How often it is synced: 15m, 6h, 1d, or never.")

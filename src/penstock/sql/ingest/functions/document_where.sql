@@ -12,7 +12,7 @@ declare
   v_bad text;
 begin
   perform ingest.refuse_filter(_filter,
-    array['project', 'status', 'source_id', 'mime_type', 'reason', 'fingerprint', 'title', 'q', 'ids']);
+    array['project', 'status', 'source_id', 'mime_type', 'reason', 'fingerprint', 'since', 'title', 'q', 'ids']);
   if _filter ? 'ids' then
     v_where := v_where || format(' and d.document_id = any (%L::uuid[])',
       array(select jsonb_array_elements_text(_filter -> 'ids')));
@@ -47,9 +47,10 @@ begin
   v_where := v_where || ingest.filter_condition('d.mime_type', 'text', v_values.wanted, v_values.unwanted);
   select * into v_values from ingest.filter_values(_filter ->> 'reason');
   v_where := v_where || ingest.filter_condition('d.reason_code', 'text', v_values.wanted, v_values.unwanted);
-  if _filter ? 'fingerprint' then
-    v_where := v_where || format(
-      ' and internal.fingerprint(''document'', d.reason_code, d.error_message) = %L', _filter ->> 'fingerprint');
+  select * into v_values from ingest.filter_values(_filter ->> 'fingerprint');
+  v_where := v_where || ingest.filter_condition('d.fingerprint', 'text', v_values.wanted, v_values.unwanted);
+  if _filter ? 'since' then
+    v_where := v_where || format(' and d.updated_at >= %L::timestamptz', _filter ->> 'since');
   end if;
   return v_where;
 end;

@@ -86,6 +86,9 @@ def blocking(
 
 class BlockingDocuments(Blocking[TenantDocuments]):
     list = blocking(TenantDocuments.list)
+    page = blocking(TenantDocuments.page)
+    text = blocking(TenantDocuments.text)
+    timeline = blocking(TenantDocuments.timeline)
     show = blocking(TenantDocuments.show)
     find = blocking(TenantDocuments.find)
     events = blocking(TenantDocuments.events)
@@ -124,6 +127,9 @@ class BlockingClients(Blocking[TenantClients]):
     show = blocking(TenantClients.show)
     join = blocking(TenantClients.join)
     split = blocking(TenantClients.split)
+    add = blocking(TenantClients.add)
+    change = blocking(TenantClients.change)
+    remove = blocking(TenantClients.remove)
 
 
 class BlockingWebhook(Blocking[TenantWebhook]):

@@ -137,7 +137,10 @@ function TextPreview({ documentId, marked }: { documentId: string; marked: Chunk
   const to = marked ? marked.end + 600 : WINDOW;
   const found = useApi<Parsed>(`/v1/documents/${documentId}/text`, { query: { from, to }, live: [`document:${documentId}`] });
   const mark = useRef<HTMLElement>(null);
-  useEffect(() => mark.current?.scrollIntoView({ block: "nearest" }), [found.data, marked]);
+  useEffect(() => {
+    // Newer browsers answer a promise, which is no clean-up.
+    void mark.current?.scrollIntoView({ block: "nearest" });
+  }, [found.data, marked]);
   if (!found.data) return <div className="original">{found.error ? <ErrorBox error={found.error} /> : <Loading />}</div>;
   const text = found.data.text;
   const offset = found.data.from ?? from;
@@ -208,7 +211,9 @@ function Chunks({
   onChoose: (chunk: Chunk) => void;
 }) {
   const marked = useRef<HTMLLIElement>(null);
-  useEffect(() => marked.current?.scrollIntoView({ block: "nearest" }), [chosen?.chunk_id]);
+  useEffect(() => {
+    void marked.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen?.chunk_id]);
   if (list.isPending) return <div className="beside">{list.error ? <ErrorBox error={list.error} retry={list.refetch} /> : <Loading />}</div>;
   if (list.rows.length === 0)
     return (

@@ -145,11 +145,11 @@ export function Stages({ status }: { status: string }) {
   const { at, ended, waits } = stageOf(status);
   const now = ended === "bad" ? "bad" : ended === "quiet" ? "quiet" : ended === "good" ? "done" : waits ? "wait" : "now";
   return (
-    <ol className="stages" aria-label={`Status: ${status}`}>
+    <ol className="way" aria-label={`Status: ${status}`}>
       {STAGES.map((stage, index) => {
         const state = index < at ? "done" : index === at ? now : "later";
         return (
-          <li key={stage} className={`stage ${state}`}>
+          <li key={stage} className={`way-step ${state}`}>
             <Icon name={STAGE_ICONS[state]} />
             <span>{stage}</span>
           </li>

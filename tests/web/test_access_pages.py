@@ -6,6 +6,7 @@ import pytest
 
 from tests.integration.api_server import TEXT
 from tests.plugins.console import Site
+from tests.web.settling import COUNT_REQUESTS, settled
 from tests.web.uploading import upload
 
 pytestmark = pytest.mark.timeout(120)
@@ -21,7 +22,9 @@ async def test_a_keys_secret_is_shown_once_and_a_revoked_key_is_refused(site: Si
         assert secret.startswith("pk_")
         async with site.server.client(secret) as client:
             assert (await client.get("/v1/documents")).status_code == 200
-            assert (await client.post("/v1/keys", json={"name": "x", "scopes": ["search"]})).status_code == 403
+            assert (
+                await client.post("/v1/keys", json={"name": "x", "scopes": ["search"]})
+            ).status_code == 403
         await page.get_by_role("button", name="I have stored it").click()
         row = page.get_by_role("row", name="nightly import")
         await row.wait_for()
@@ -66,8 +69,11 @@ async def test_the_installations_admin_creates_a_tenant_and_ends_a_session(site:
 
 async def test_a_viewer_sees_no_actions_and_the_api_refuses_them(site: Site) -> None:
     document = await upload(site, "viewed.txt", TEXT)
-    acting = "Upload|Retry|Re-index|Delete|Revoke|Create|Connect a source|Add a client|Pause|Resume|Sync now|End"
+    acting = (
+        "Upload|Retry|Re-index|Delete|Revoke|Create|Connect a source|Add a client|Pause|Resume|Sync now|End"
+    )
     async with site.visit("viewer", "acme", watch=False) as page:
+        await page.add_init_script(COUNT_REQUESTS)
         for path in (
             "/documents",
             f"/documents/{document['document_id']}",
@@ -79,12 +85,11 @@ async def test_a_viewer_sees_no_actions_and_the_api_refuses_them(site: Site) -> 
             "/access/sessions",
             "/access/audit",
         ):
-            await page.goto(path)
-            await page.locator("h1").wait_for()
-            await page.wait_for_load_state("networkidle")
+            await settled(page, path)
             found = await page.evaluate(
                 "(names) => [...document.querySelectorAll('main button, main a.button')]"
-                ".map((each) => each.textContent.trim()).filter((text) => new RegExp('^(' + names + ')').test(text))",
+                ".map((each) => each.textContent.trim())"
+                ".filter((text) => new RegExp('^(' + names + ')').test(text))",
                 acting,
             )
             assert found == [], path
@@ -96,7 +101,8 @@ async def test_a_viewer_sees_no_actions_and_the_api_refuses_them(site: Site) -> 
             ("POST", "/v1/operations"),
         ):
             status = await page.evaluate(
-                "async ([method, path]) => (await fetch(path, {method, headers: {'Content-Type': 'application/json'},"
+                "async ([method, path]) => (await fetch(path, {method,"
+                " headers: {'Content-Type': 'application/json'},"
                 " body: method === 'DELETE' ? undefined : '{}'})).status",
                 [method, path],
             )

@@ -1,4 +1,4 @@
-"""Thirty texts that would run as scripts, in every field the console shows: none runs, and no policy is violated."""
+"""Thirty texts that would run as scripts, in every field the console shows: none runs anywhere."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from penstock.model import uuid7
 from tests.plugins.console import Site
 from tests.web.payloads import PAYLOADS
+from tests.web.settling import COUNT_REQUESTS, settled
 from tests.web.uploading import upload
 
 if TYPE_CHECKING:
@@ -26,55 +27,65 @@ for (const name of ['alert', 'confirm', 'prompt']) window[name] = () => window._
 """
 
 
+SOURCE = """
+insert into ingest.source
+  (source_id, tenant_id, project_id, kind, name, account, status, status_message, config,
+   created_at, updated_at)
+select $1, $2, p.project_id, 'outlook', $3, $3, 'error', $3, $4, now(), now()
+from accounts.project p where p.tenant_id = $2 limit 1
+"""
+FAIL = """
+update ingest.document set title = $2, author = $2, external_id = $2, status = 'failed',
+  reason_code = 'malformed', error_message = $2, warnings = array[$2], metadata = $3, parser = $2
+where document_id = $1
+"""
+DECIDE = """
+insert into ingest.decision (decision_id, tenant_id, source_id, stage, verdict, name, skip_reason, reasons,
+  sender, subject, filename, external_id, version, decided_at)
+values ($1, $2, $3, 1, 'drop', $4, $4, $5, $4, $4, $4, $4, 'v', now())
+"""
+AUDIT = """
+insert into accounts.audit_entry
+  (audit_id, tenant_id, at, who, role, via, action, target, status, detail, request_id)
+values ($1, $2, now(), $3, 'admin', 'key', $3, $3, 200, '{}', $3)
+"""
+
+
 async def plant(site: Site) -> dict[str, Any]:
-    """Every payload as the name, title, error or fact of something; returns where to look."""
+    """Every payload as the name, title, error or fact of something of a tenant of its own; where to look."""
+    tenant, key = await site.server.another_tenant("mallory")
     documents = []
-    for payload in PAYLOADS:
-        found = await upload(site, f"{payload}.txt".replace("/", "_"), f"{payload}\n\n# {payload}\n\nwater {payload}")
-        documents.append(found["document_id"])
-    async with site.server.client() as client:
+    async with site.server.client(key) as client:
         for payload in PAYLOADS:
+            named = f"{payload}.txt".replace("/", "_")
+            said = f"{payload}\n\n# {payload}\n\nwater {payload}"
+            found = await upload(site, named, said, key=key)
+            documents.append(found["document_id"])
             made = await client.post("/v1/keys", json={"name": payload, "scopes": ["search"]})
             assert made.status_code == 201, made.text
-            body = {"page": "documents", "name": payload[:100], "query": f"?q={payload[:20]}"}
-            await client.post("/v1/views", json=body)
-            row = {"name": payload, "industry": payload, "summary": payload, "key_facts": {payload[:60]: payload}}
-            assert (await client.post("/v1/clients", json=row)).status_code == 201
+            view = {"page": "documents", "name": payload[:100], "query": f"?q={payload[:20]}"}
+            assert (await client.post("/v1/views", json=view)).status_code == 201
+            facts = {
+                "name": payload,
+                "industry": payload,
+                "summary": payload,
+                "key_facts": {payload: payload},
+            }
+            assert (await client.post("/v1/clients", json=facts)).status_code == 201
         clients = (await client.get("/v1/clients?limit=100")).json()["items"]
-    tenant = site.server.tenant.tenant_id
-    source = uuid7()
+    sources = [uuid7() for _ in PAYLOADS]
     async with site.server.database.connect("admin") as admin:
-        project = await admin.fetchval("select project_id from accounts.project where tenant_id = $1 limit 1", tenant)
-        for number, payload in enumerate(PAYLOADS):
-            source_id = source if number == 0 else uuid7()
-            await admin.execute(
-                "insert into ingest.source (source_id, tenant_id, project_id, kind, name, account, status, status_message, config)"
-                " values ($1, $2, $3, 'outlook', $4, $4, 'error', $4, $5)",
-                source_id, tenant, project, payload, json.dumps({"path": payload}),
-            )  # fmt: skip
-            await admin.execute(
-                "update ingest.document set title = $2, author = $2, external_id = $2, status = 'failed',"
-                " reason_code = 'malformed', error_message = $2, warnings = array[$2], metadata = $3, parser = $2"
-                " where document_id = $1",
-                documents[number], payload, json.dumps({payload[:80]: payload}),
-            )  # fmt: skip
-            await admin.execute(
-                "insert into ingest.decision (decision_id, tenant_id, source_id, stage, name, skip_reason, reasons,"
-                " sender, subject, filename, external_id, version) values ($1, $2, $3, 1, $4, $4, $5, $4, $4, $4, $1::text, 'v')",
-                uuid7(), tenant, source, payload, json.dumps([{"name": payload}]),
-            )  # fmt: skip
-            await admin.execute(
-                "update accounts.audit set who = $1, target = $1 where audit_id ="
-                " (select audit_id from accounts.audit order by audit_id limit 1 offset $2)",
-                payload, number,
-            )  # fmt: skip
-    return {"documents": documents, "source": source, "clients": [each["client_id"] for each in clients]}
+        for source, document, payload in zip(sources, documents, PAYLOADS, strict=True):
+            await admin.execute(SOURCE, source, tenant.tenant_id, payload, json.dumps({"path": payload}))
+            await admin.execute(FAIL, document, payload, json.dumps({payload: payload}))
+            reasons = json.dumps([{"name": payload}])
+            await admin.execute(DECIDE, uuid7(), tenant.tenant_id, sources[0], payload, reasons)
+            await admin.execute(AUDIT, uuid7(), tenant.tenant_id, payload)
+    return {"documents": documents, "source": sources[0], "clients": [each["client_id"] for each in clients]}
 
 
 async def look(page: Page, path: str) -> None:
-    await page.goto(path)
-    await page.locator("h1").first.wait_for()
-    await page.wait_for_load_state("networkidle")
+    await settled(page, path)
     # Hovering and focusing fire what a loaded page may not have fired yet.
     for name in ("main a", "main button"):
         if await page.locator(name).count():
@@ -83,15 +94,16 @@ async def look(page: Page, path: str) -> None:
     assert executed == [], path
     planted = await page.evaluate(
         "document.querySelectorAll('main script, main iframe, main object, main embed, main base, main math,"
-        " [onerror], [onload], [onfocus], a[href^=\"javascript:\" i]').length"
+        ' [onerror], [onload], [onfocus], a[href^="javascript:" i]\').length'
     )
     assert planted == 0, path
 
 
 async def test_no_text_that_is_shown_ever_runs(site: Site) -> None:
     planted = await plant(site)
-    async with site.visit(tenant="acme", watch=False) as page:
+    async with site.visit(tenant="mallory", watch=False) as page:
         await page.add_init_script(WATCH)
+        await page.add_init_script(COUNT_REQUESTS)
         lists = (
             "/",
             "/documents",

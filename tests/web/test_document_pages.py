@@ -43,7 +43,8 @@ async def test_files_are_uploaded_by_dropping_them_on_the_page(site: Site) -> No
         await page.get_by_text("Drop files anywhere").wait_for()
         dropped = await page.evaluate_handle(
             "() => { const data = new DataTransfer();"
-            " data.items.add(new File(['The dropped words.'], 'dropped.txt', {type: 'text/plain'})); return data; }"
+            " data.items.add(new File(['The dropped words.'], 'dropped.txt', {type: 'text/plain'}));"
+            " return data; }"
         )
         for event in ("dragenter", "dragover", "drop"):
             await page.dispatch_event(".drop", event, {"dataTransfer": dropped})
@@ -60,7 +61,9 @@ async def test_the_filter_stands_in_the_url_and_the_counts_agree_with_the_list(s
         await row.nth(1).wait_for()
         assert await row.count() == 2
         failed = page.get_by_role("group", name="Documents by status").get_by_role("button", name="failed")
-        await eventually(lambda: page.evaluate("document.querySelectorAll('.rail-count')[5].textContent === '1'"))
+        await eventually(
+            lambda: page.evaluate("document.querySelectorAll('.rail-count')[5].textContent === '1'")
+        )
         await failed.click()
         await eventually(lambda: _is(row.count(), 1))
         assert "status=failed" in page.url

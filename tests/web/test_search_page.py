@@ -11,7 +11,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 async def test_hits_show_the_parts_of_their_score_and_the_passage_in_its_context(site: Site) -> None:
-    await upload(site, "search-handbook.pdf", handbook(), "application/pdf", project="default")
+    await upload(site, "search-handbook.pdf", handbook(), "application/pdf")
     async with site.visit(tenant="acme") as page:
         await page.goto("/search")
         await page.get_by_label("Question").fill("penstock water dawn")

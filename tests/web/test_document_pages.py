@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.plugins.console import Site
 from tests.plugins.workers import eventually
 from tests.web.uploading import handbook, upload
+
+if TYPE_CHECKING:
+    from playwright.async_api import FilePayload
+
+GATE: FilePayload = {
+    "name": "gate.txt",
+    "mimeType": "text/plain",
+    "buffer": b"The gate was repaired in March.",
+}
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -19,9 +29,7 @@ async def test_a_file_is_uploaded_and_followed_to_searchable_without_a_reload(si
         await page.get_by_role("heading", name="Documents", exact=True).wait_for()
         await page.locator(".live.live").wait_for()
         await page.evaluate("window.__mark = true")
-        await page.get_by_label("Files to upload").set_input_files(
-            [{"name": "gate.txt", "mimeType": "text/plain", "buffer": b"The gate was repaired in March."}]
-        )
+        await page.get_by_label("Files to upload").set_input_files(GATE)
         line = page.locator(".upload-line", has_text="gate.txt")
         await page.locator(".upload-line[data-status=indexed]", has_text="gate.txt").wait_for()
         assert await line.locator(".way-step.done").count() == 4
@@ -30,9 +38,7 @@ async def test_a_file_is_uploaded_and_followed_to_searchable_without_a_reload(si
         await upload(site, "from-elsewhere.txt", "Somebody else sent this.")
         await page.locator(".vtable [role=row]", has_text="from-elsewhere.txt").wait_for()
         # The same content again is told apart from a new document.
-        await page.get_by_label("Files to upload").set_input_files(
-            [{"name": "gate.txt", "mimeType": "text/plain", "buffer": b"The gate was repaired in March."}]
-        )
+        await page.get_by_label("Files to upload").set_input_files(GATE)
         await page.get_by_text("already indexed").wait_for()
         assert await page.evaluate("window.__mark === true"), "the page was reloaded"
 

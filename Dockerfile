@@ -1,11 +1,18 @@
-# Penstock with its runtime only. Build: docker build -t penstock . Run: see docs/install.md.
+# Penstock with its runtime only, and its console. Build: docker build -t penstock . Run: see docs/install.md.
+FROM node:24-slim AS console
+WORKDIR /console
+COPY console ./
+RUN npm ci --ignore-scripts && PENSTOCK_CONSOLE_OUT=/dist npm run build
+
 FROM python:3.13-slim AS build
 WORKDIR /src
 COPY requirements-runtime.lock ./
 RUN python -m venv /opt/penstock \
  && /opt/penstock/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-runtime.lock
 COPY pyproject.toml README.md LICENSE ./
+COPY tools/build_hook.py ./tools/build_hook.py
 COPY src ./src
+COPY --from=console /dist ./src/penstock/console/dist
 RUN /opt/penstock/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .
 
 FROM python:3.13-slim

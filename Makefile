@@ -70,6 +70,7 @@ check: $(READY) ## format, lint, types, layers, English, SQL
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -c 'from importlinter.cli import lint_imports_command as run; run()' --no-cache
 	@$(BIN)/python tools/generate_processes.py --check
+	@$(BIN)/python tools/openapi.py --check
 	@$(BIN)/python tools/check_english.py
 	@$(BIN)/python tools/check_sql.py
 

@@ -50,6 +50,23 @@ def test_the_packages_are_few_and_pinned_and_the_lock_names_no_registry() -> Non
 
 
 @needs_packages
+def test_the_types_of_the_api_are_generated_from_its_description(tmp_path: Path) -> None:
+    """make check compares the description with the code; this compares the types with the description."""
+    command = [
+        "npx",
+        "openapi-typescript",
+        "openapi.json",
+        "--alphabetize",
+        "--output",
+        str(tmp_path / "schema.d.ts"),
+    ]
+    subprocess.run(command, cwd=CONSOLE, capture_output=True, check=True, timeout=60)
+    assert (tmp_path / "schema.d.ts").read_text() == (CONSOLE / "src/api/schema.d.ts").read_text(), (
+        "make console-types"
+    )
+
+
+@needs_packages
 def test_the_types_of_the_console_hold_and_its_logic_passes() -> None:
     types = npm("check")
     assert types.returncode == 0, types.stdout

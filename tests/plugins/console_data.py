@@ -27,11 +27,13 @@ class Report(BaseModel):
 
 @dataclass(slots=True)
 class SiteTasks:
-    """`report` fails while `broken` is not empty; nobody serves the queue of `archive`."""
+    """Those whose names are in `broken` fail; nobody serves the queues of `archive` and `idle`."""
 
     report: TaskType[Report]
     bill: TaskType[Report]
+    canary: TaskType[Report]
     archive: TaskType[Report]
+    idle: TaskType[Report]
     broken: set[str] = field(default_factory=set)
 
     QUEUES = {"reports": 4}  # noqa: RUF012 - served beside the engine's own queues
@@ -39,7 +41,7 @@ class SiteTasks:
 
 def declare(app: Tasks) -> SiteTasks:
     """The task types; before the worker starts."""
-    broken: set[str] = {"report", "bill"}
+    broken: set[str] = {"report", "bill", "canary"}
 
     @app.task("report", queue="reports", max_attempts=2, retry=Table((0.0, 0.05)))
     async def report(payload: Report) -> None:
@@ -57,7 +59,16 @@ def declare(app: Tasks) -> SiteTasks:
     async def archive(payload: Report) -> None:
         raise AssertionError("nobody serves this queue")
 
-    return SiteTasks(report, bill, archive, broken)
+    @app.task("canary", queue="reports", max_attempts=1, retry=NoRetry())
+    async def canary(payload: Report) -> None:
+        if "canary" in broken:
+            raise RuntimeError("the mine is closed")
+
+    @app.task("idle", queue="idle")
+    async def idle(payload: Report) -> None:
+        raise AssertionError("nobody serves this queue")
+
+    return SiteTasks(report, bill, canary, archive, idle, broken)
 
 
 async def fill(server: ApiServer, tasks: SiteTasks) -> None:

@@ -1,21 +1,11 @@
 /** Who is signed in, and what they may do. */
 
 import { useQuery } from "@tanstack/react-query";
-import { call, type ApiError } from "../api/client";
+import { call, type ApiError, type Schemas } from "../api/client";
 import { store, useStored } from "../lib/stored";
 import { reconnect } from "../live/live";
 
-export interface Session {
-  readonly name: string;
-  readonly role: "viewer" | "operator" | "admin";
-  readonly is_installation: boolean;
-  readonly tenant: { readonly slug: string; readonly name: string } | null;
-  readonly tenants: readonly { readonly slug: string; readonly name: string }[];
-  readonly scopes: readonly string[];
-  readonly expires_at: string | null;
-  readonly version: string;
-  readonly prefix: string;
-}
+export type Session = Schemas["OwnSession"];
 
 export function useSessionQuery() {
   return useQuery<Session, ApiError>({
@@ -31,7 +21,7 @@ export function useSession(): Session | undefined {
 }
 
 /** Whether the signed-in person has a scope: `useMay("operate")`. The server refuses in any case. */
-export function useMay(scope: string): boolean {
+export function useMay(scope: Session["scopes"][number]): boolean {
   const session = useSession();
   // As in the API, admin is everything.
   return session?.scopes.some((held) => held === scope || held === "admin") ?? false;

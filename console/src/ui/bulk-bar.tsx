@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { post } from "../api/client";
 import { useAction } from "../api/queries";
+import type { Preview } from "../api/operate";
 import { count } from "../lib/numbers";
 import type { Query } from "../lib/filters";
 import { NONE, size, type Selection } from "../lib/selection";
@@ -37,12 +38,6 @@ export interface BulkBarProps {
   readonly allowAll?: boolean;
   /** Names of the event stream to fetch again when an operation starts. */
   readonly changes: readonly string[];
-}
-
-export interface Preview {
-  readonly count: number;
-  readonly approximate: boolean;
-  readonly skipped: readonly { readonly reason: string; readonly count: number }[];
 }
 
 export function BulkBar(props: BulkBarProps) {

@@ -2,6 +2,7 @@
 
 import { post } from "../api/client";
 import { useAction, useApi } from "../api/queries";
+import type { Operation } from "../api/operate";
 import { A } from "../app/address";
 import { count } from "../lib/numbers";
 import { duration } from "../lib/time";
@@ -9,25 +10,7 @@ import { Icon } from "./icons";
 import { ErrorBox } from "./notices";
 import { StateBadge } from "./state";
 
-export interface Operation {
-  readonly operation_id: string;
-  readonly action: string;
-  readonly filter: Readonly<Record<string, unknown>>;
-  readonly state: "running" | "watching" | "done" | "stopped" | "failed";
-  readonly total: number;
-  readonly done: number;
-  readonly skipped: number;
-  readonly failed: number;
-  readonly skipped_reasons: readonly { readonly reason: string; readonly count: number }[];
-  readonly canary: { readonly percent: number; readonly size: number; readonly succeeded: number; readonly failed: number; readonly state: string } | null;
-  readonly by: string;
-  readonly started_at: string;
-  readonly finished_at: string | null;
-  readonly error: string | null;
-  readonly eta_seconds: number | null;
-  readonly eta_low: number | null;
-  readonly eta_high: number | null;
-}
+export type { Operation };
 
 const ACTIONS: Readonly<Record<string, string>> = {
   "documents.retry": "Retry documents",

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { call, post, remove } from "../api/client";
 import { useAction, useApi } from "../api/queries";
+import type { View } from "../api/operate";
 import { useGo, usePath } from "../app/address";
 import { useMay } from "../app/session";
 import { parseQuery, writeQuery } from "../lib/filters";
@@ -10,14 +11,6 @@ import { Confirm } from "./dialog";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
 import { ErrorBox } from "./notices";
-
-interface View {
-  readonly view_id: string;
-  readonly page: string;
-  readonly name: string;
-  readonly query: string;
-  readonly created_by: string;
-}
 
 /** The query without what belongs to one person at one moment. */
 function queryToSave(): string {

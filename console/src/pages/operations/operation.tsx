@@ -2,6 +2,7 @@
 
 import { post } from "../../api/client";
 import { useAction, useRows } from "../../api/queries";
+import type { OperationItem as Item } from "../../api/operate";
 import { A, useParam } from "../../app/address";
 import { useMay } from "../../app/session";
 import { Answer, EmptyState, ErrorBox } from "../../ui/notices";
@@ -10,13 +11,6 @@ import { Facts, Page, Section } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
 import { Name, Time } from "../../ui/values";
 import { VirtualTable, type Column } from "../../ui/virtual-table";
-
-interface Item {
-  readonly ordinal: number;
-  readonly item: string;
-  readonly outcome: string | null;
-  readonly reason: string | null;
-}
 
 export default function OperationPage() {
   const id = useParam("operation");

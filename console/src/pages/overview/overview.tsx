@@ -206,7 +206,7 @@ function Usage({ usage }: { usage: Overview["usage"] }) {
         </div>
         <div>
           <dt>Cost</dt>
-          <dd>{usage.cost === null ? <span className="quiet">no price is set</span> : usage.cost.toFixed(2)}</dd>
+          <dd>{typeof usage.cost !== "number" ? <span className="quiet">no price is set</span> : usage.cost.toFixed(2)}</dd>
         </div>
       </dl>
     </Section>

@@ -2,7 +2,7 @@
 
 import { patch, post } from "../../api/client";
 import { useAction, useApi } from "../../api/queries";
-import type { WorkerRow } from "../../api/operate";
+import type { Schedule, WorkerRow } from "../../api/operate";
 import { A } from "../../app/address";
 import { useMayRun } from "../../app/session";
 import { count } from "../../lib/numbers";
@@ -11,18 +11,6 @@ import { Page, Section, Table } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Duration, Name, Since, Time } from "../../ui/values";
-
-interface Schedule {
-  readonly schedule_name: string;
-  readonly cron: string;
-  readonly timezone: string;
-  readonly task_type: string;
-  readonly queue: string;
-  readonly enabled: boolean;
-  readonly next_at: string | null;
-  readonly last_at: string | null;
-  readonly last_task_id: number | null;
-}
 
 const right = (text: string) => ({ text, right: true }) as const;
 

@@ -204,7 +204,7 @@ async def test_a_group_of_failures_is_replayed_by_a_canary_that_goes_on_by_its_r
     async def all_dead() -> bool:
         async with site.server.client() as client:
             found = await client.get("/v1/failures", params={"task_type": "canary"})
-        return sum(group["count"] for group in found.json()["items"]) == 20
+        return bool(sum(group["count"] for group in found.json()["items"]) == 20)
 
     await eventually(all_dead, within=60, every=0.2, what="twenty dead letters")
     async with site.visit(watch=False) as page:  # at the end the group is gone, and the browser notes a 404

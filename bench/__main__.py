@@ -123,7 +123,7 @@ async def describe(environment: Environment, names: Sequence[str]) -> Mapping[st
     }
 
 
-OWN_OPTIONS = ("documents", "mail", "mailbox", "messages", "push", "search", "sources")
+OWN_OPTIONS = ("console", "documents", "mail", "mailbox", "messages", "push", "search", "sources")
 """Benchmarks with options of their own: `python -m bench NAME …` runs `bench.NAME`."""
 
 

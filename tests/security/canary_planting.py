@@ -321,6 +321,7 @@ def _literal(works: Works, name: str, type_: str, canary: Canary) -> str:
         "interval": "1 day",
         "boolean": "true",
         "halfvec": "[0.5, 0.5]",
+        "bigint[]": "{7}",
     }
     if type_ in samples:
         return f"'{samples[type_]}'"

@@ -19,16 +19,17 @@ declare
   v_now timestamptz := internal.clock();
 begin
   return query
-  with counted as (
+  with counted as materialized (
     select q.*, n.ready, n.running, n.waiting, n.parked, n.dead
     from queues.queue q
     cross join lateral (
       select
-        (select count(*) from queues.scan_tasks('ready', q.queue_id, v_sees_all, v_tenant_id, null, 10001, 0)) as ready,
-        (select count(*) from queues.scan_tasks('running', q.queue_id, v_sees_all, v_tenant_id, null, 10001, 0)) as running,
-        (select count(*) from queues.scan_tasks('waiting', q.queue_id, v_sees_all, v_tenant_id, null, 10001, 0)) as waiting,
-        (select count(*) from queues.scan_tasks('parked', q.queue_id, v_sees_all, v_tenant_id, null, 10001, 0)) as parked,
-        (select count(*) from queues.scan_tasks('dead', q.queue_id, v_sees_all, v_tenant_id, null, 10001, 0)) as dead
+        queues.count_state('ready', q.queue_id, v_sees_all, v_tenant_id) as ready,
+        queues.count_state('running', q.queue_id, v_sees_all, v_tenant_id) as running,
+        queues.count_state('waiting', q.queue_id, v_sees_all, v_tenant_id) as waiting,
+        queues.count_state('parked', q.queue_id, v_sees_all, v_tenant_id) as parked,
+        queues.count_state('dead', q.queue_id, v_sees_all, v_tenant_id) as dead
+      offset 0
     ) n
     where _queue is null or q.queue_name = _queue
   )
@@ -43,13 +44,13 @@ begin
     (
       select extract(epoch from v_now - min(t.scheduled_at))::double precision
       from (
-        select f.lane, f.seq from queues.find_lanes(c.queue_id) f where v_sees_all
+        select f.lane from queues.find_lanes(c.queue_id) f where v_sees_all
         union all
-        select l.lane, o.seq from queues.tenant_lanes(v_tenant_id, c.queue_id) l
-        cross join lateral (select r.seq from queues.ready r where r.lane = l.lane order by r.seq limit 1) o
-        where not v_sees_all
+        select l.lane from queues.tenant_lanes(v_tenant_id, c.queue_id) l where not v_sees_all
       ) f
-      join queues.ready r on r.lane = f.lane and r.seq = f.seq
+      cross join lateral (
+        select r.task_id from queues.ready r where r.lane = f.lane order by r.lane, r.seq limit 1
+      ) r
       cross join lateral queues.find_task(r.task_id) t
     ),
     c.max_running, c.rate_count || ' per ' || c.rate_period,

@@ -9,7 +9,7 @@ create or replace function queues.page_tasks(
   _tenant_id uuid default null,
   _after text default null,
   _limit integer default 50,
-  _scan bigint default 20000
+  _scan bigint default 10000
 )
 returns table (
   task_id bigint, task_type text, queue text, state text, attempt integer, enqueued_at timestamptz, at timestamptz,

@@ -15,9 +15,10 @@ as $$
 declare
   v_first bigint := coalesce(split_part(_after, '.', 1), '-1')::bigint;
   v_second bigint := coalesce(nullif(split_part(_after, '.', 2), ''), '-1')::bigint;
-  v_time timestamptz := timestamptz 'epoch' + make_interval(secs => v_first / 1000000) + (v_first % 1000000) * interval '1 microsecond';
+  v_time timestamptz := case when _state in ('waiting', 'dead') then timestamptz 'epoch' + v_first * interval '1 microsecond' end;
   v_from bigint := coalesce(internal.first_lane(_queue_id), 0);
   v_to bigint := coalesce(internal.first_lane(_queue_id + 1), 9223372036854775807);
+  v_lanes bigint[];
   v_left integer := _limit;
   v_high bigint;
   v_low bigint;
@@ -31,16 +32,15 @@ begin
     where r.lane >= v_from and r.lane < v_to and (r.lane, r.seq) > (v_first, v_second)
     order by r.lane, r.seq limit _limit;
   elsif _state = 'ready' then
+    select array_agg(l.lane order by l.lane) into v_lanes
+    from queues.tenant_lanes(_tenant_id, _queue_id) l where l.lane > v_first;
     return query
     select r.task_id, r.failures + 1, null::timestamptz, null::integer, r.lane || '.' || r.seq
-    from queues.tenant_lanes(_tenant_id, _queue_id) l
-    cross join lateral (
-      select o.* from queues.ready o
-      where o.lane = l.lane and o.seq > case when l.lane = v_first then v_second else -1 end
-      order by o.seq limit _limit
-    ) r
-    where l.lane >= v_first
-    order by r.lane, r.seq limit _limit;
+    from queues.ready r where r.lane = v_first and r.seq > v_second order by r.lane, r.seq limit _limit;
+    get diagnostics v_count = row_count;
+    return query
+    select r.task_id, r.failures + 1, null::timestamptz, null::integer, r.lane || '.' || r.seq
+    from queues.ready r where r.lane = any (v_lanes) order by r.lane, r.seq limit _limit - v_count;
   elsif _state = 'running' then
     return query
     select l.task_id, l.failures + 1, l.claimed_at, l.worker_id, l.lease_id::text

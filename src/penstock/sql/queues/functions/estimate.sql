@@ -18,11 +18,11 @@ begin
   cross join lateral (
     select o.* from queues.sample o
     where ((_tenant_id is null and o.tenant_id is null) or o.tenant_id = _tenant_id) and o.queue_id = q.queue_id
-      and o.minute > internal.clock() - interval '5 minutes' and o.ready is not null
+      and o.minute > internal.clock() - interval '1 hour' and o.ready is not null
     order by o.minute desc limit 1
   ) s
   where _queue_id is null or q.queue_id = _queue_id;
-  return greatest(10001, coalesce(v_sampled, case when _tenant_id is null then pg_stat_get_live_tuples(to_regclass('queues.' ||
+  return greatest(10001, coalesce(v_sampled, case when _tenant_id is null and _queue_id is null then pg_stat_get_live_tuples(to_regclass('queues.' ||
     case _state when 'running' then 'lease' when 'dead' then 'dead_letter' else _state end)) end, 0));
 end;
 $$;

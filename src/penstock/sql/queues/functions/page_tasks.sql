@@ -27,7 +27,7 @@ declare
   v_tenant_id uuid := case when internal.sees_all() then _tenant_id else internal.tenant_id() end;
   v_queue_id smallint := (select q.queue_id from queues.queue q where q.queue_name = _queue);
   v_narrowed boolean := _task_type is not null or (v_ended and _queue is not null);
-  v_batch integer := case when v_narrowed then 2000 else _limit end;
+  v_batch integer := case when v_narrowed then 2000 when v_ended then greatest(_limit, 500) else _limit end;
   v_after text := _after;
   v_left integer := _limit;
   v_count integer;

@@ -1,7 +1,7 @@
 -- Tasks in one state by their place in it: pending ones in the order in which they run or are due, ended ones newest first.
 -- `_after` is the place of the last row of the previous page. Each state is read along an index, so that a page costs the
--- same however many there are. History has no index by outcome: it is read in windows of attempt ids, at most `_scan` ids
--- far; if that ends the search, a last row without a task says where it stopped.
+-- same however many there are; the settings forbid what the planner would choose for tables without statistics. Of ended ones
+-- `_scan` says how far to search (scan_ended).
 create or replace function queues.scan_tasks(
   _state text, _queue_id smallint, _sees_all boolean, _tenant_id uuid, _after text, _limit integer, _scan bigint
 )
@@ -10,6 +10,9 @@ language plpgsql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_custom_plan
 as $$
 declare
@@ -19,10 +22,6 @@ declare
   v_from bigint := coalesce(internal.first_lane(_queue_id), 0);
   v_to bigint := coalesce(internal.first_lane(_queue_id + 1), 9223372036854775807);
   v_lanes bigint[];
-  v_left integer := _limit;
-  v_high bigint;
-  v_low bigint;
-  v_width bigint := 8000;
   v_count integer;
 begin
   if _state = 'ready' and _sees_all then
@@ -79,26 +78,7 @@ begin
       and (_sees_all or (_tenant_id is null and d.tenant_id is null) or d.tenant_id = _tenant_id)
     order by d.died_at desc, d.task_id desc limit _limit;
   else
-    v_high := case when _after is null then (select s.last_value + 1 from queues.lease_id_seq s) else v_first end;
-    loop
-      v_low := greatest(v_high - v_width, 0);
-      return query
-      select a.task_id, a.attempt_number::integer, a.closed_at, a.worker_id, a.attempt_id::text
-      from queues.attempt a
-      where a.attempt_id >= v_low and a.attempt_id < v_high and a.outcome = _state::queues.outcome
-        and (_sees_all or (_tenant_id is null and a.tenant_id is null) or a.tenant_id = _tenant_id)
-      order by a.attempt_id desc limit v_left;
-      get diagnostics v_count = row_count;
-      v_left := v_left - v_count;
-      _scan := _scan - (v_high - v_low);
-      exit when v_left <= 0 or v_low = 0;
-      if _scan <= 0 then
-        return query select null::bigint, null::integer, null::timestamptz, null::integer, v_low::text;
-        return;
-      end if;
-      v_high := v_low;
-      v_width := least(v_width * 2, 64000);
-    end loop;
+    return query select e.* from queues.scan_ended(_state, _sees_all, _tenant_id, v_first, _limit, _scan) e;
   end if;
 end;
 $$;

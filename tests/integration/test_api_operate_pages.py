@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.integration.api_server import ApiServer, api_server, assert_problem
+from tests.integration.api_server import ApiServer, api_server, assert_problem, form
 from tests.integration.console_client import signed_in
 from tests.plugins.database import Database
 
@@ -77,7 +77,7 @@ async def scene(database: Database, folder: Path) -> AsyncIterator[Scene]:
 
 
 async def ok(answer: httpx2.Response) -> Any:
-    assert answer.status_code in (200, 201), answer.text
+    assert answer.status_code in (200, 201, 202), answer.text
     return answer.json()
 
 
@@ -192,3 +192,93 @@ async def test_bad_filters_and_cursors_are_refused_by_name(database: Database, t
             ("/v1/tasks/999999", "task_id"),
         ):
             assert_problem(await here.viewer.get(path), 404, field)
+
+
+async def die(database: Database, message: str) -> None:
+    """Run the ready tasks of the queue `default` and fail them for good."""
+    async with database.connect("runtime") as runtime:
+        worker = await runtime.fetchval(
+            "select queues.register_worker('w', '{default}', interval '1 hour', '{\"penstock\": \"9\"}')"
+        )
+        for lease in await runtime.fetch("select * from queues.claim($1, 'default', 10)", worker):
+            await runtime.execute(
+                "select queues.fail($1, $2, '{Broken}', $3, _final => '{true}')",
+                worker,
+                [lease["lease_id"]],
+                [f"{message} {lease['task_id']}"],
+            )
+
+
+async def test_failures_are_grouped_with_their_remedy_and_a_tenant_sees_its_own(
+    database: Database, tmp_path: Path
+) -> None:
+    async with scene(database, tmp_path) as here:
+        async with here.server.client() as admin_key:
+            for number in range(3):
+                sent = await ok(await admin_key.post("/v1/documents/upload", files=form(f"text {number}")))
+                async with database.connect("admin") as admin, admin.transaction():
+                    own = "select set_config('penstock.tenant_id', $1, true)"
+                    await admin.execute(own, str(here.server.tenant.tenant_id))
+                    await admin.execute(
+                        "select ingest.end_failed($1, 'timeout', $2)",
+                        sent["document_id"],
+                        f"it took more than {number} seconds, password=hunter2",
+                    )
+        await die(database, "password=hunter2 broke")
+        groups = (await ok(await here.viewer.get("/v1/failures")))["items"]
+        by_kind = {group["kind"]: group for group in groups}
+        assert {kind: group["count"] for kind, group in by_kind.items()} == {"task": 1, "document": 3}
+        assert "PENSTOCK_PARSE_SECONDS" in by_kind["document"]["remedy"]
+        assert (len(by_kind["task"]["history"]), sum(by_kind["document"]["history"])) == (24, 3)
+        assert by_kind["task"]["example"] == {"task_id": here.task_id, "document_id": None}
+        seen = json.dumps(groups)
+        for kind, group in by_kind.items():
+            detail = await ok(await here.viewer.get(f"/v1/failures/{group['group_id']}?limit=2"))
+            rest = []
+            if detail["cursor"]:
+                page = f"/v1/failures/{group['group_id']}?limit=2&cursor={detail['cursor']}"
+                rest = (await ok(await here.viewer.get(page)))["members"]
+            assert len([*detail["members"], *rest]) == by_kind[kind]["count"]
+            seen += json.dumps([detail, rest])
+        assert "hunter2" not in seen
+        assert (await ok(await here.installation.get("/v1/failures?kind=task")))["items"][0]["count"] == 2
+        assert (await ok(await here.viewer.get("/v1/failures?q=nowhere")))["items"] == []
+        assert len((await ok(await here.viewer.get("/v1/failures?task_type=greet")))["items"]) == 1
+        (other,) = (await ok(await here.other.get("/v1/failures")))["items"]
+        assert other["example"]["task_id"] == here.other_task_id
+        assert_problem(
+            await here.other.get(f"/v1/failures/{by_kind['document']['group_id']}"), 404, "group_id"
+        )
+        overview = await ok(await here.viewer.get("/v1/overview"))
+        assert (overview["dead"], overview["failed_documents"]) == (1, 3)
+        shown = await ok(await here.viewer.get(f"/v1/tasks/{here.task_id}"))
+        assert [attempt["versions"] for attempt in shown["attempts"]] == [{"penstock": "9"}]
+        assert (shown["attempts"][0]["error_code"], shown["state"]) == ("Broken", "dead")
+        assert "hunter2" not in json.dumps(shown)
+
+
+async def test_processes_are_listed_page_by_page_shown_and_started_again_by_their_tenant(
+    database: Database, tmp_path: Path
+) -> None:
+    async with scene(database, tmp_path) as here:
+        async with database.connect("runtime") as runtime:
+            for tenant_id in (here.server.tenant.tenant_id, here.server.tenant.tenant_id):
+                async with runtime.transaction():
+                    await runtime.execute("select set_config('penstock.tenant_id', $1, true)", str(tenant_id))
+                    await runtime.execute(
+                        "select comms.kickoff_send_sms(comms.create_sms_message('+4930123456', 'hi'))"
+                    )
+        first = await ok(await here.viewer.get("/v1/processes?limit=1"))
+        second = await ok(
+            await here.viewer.get("/v1/processes", params={"limit": 1, "cursor": first["cursor"]})
+        )
+        rows = [*first["items"], *second["items"]]
+        assert len({row["id"] for row in rows}) == 2
+        assert (await ok(await here.other.get("/v1/processes")))["items"] == []
+        assert len((await ok(await here.installation.get("/v1/processes")))["items"]) == 2
+        path = f"/v1/processes/{rows[0]['id']}"
+        assert (await ok(await here.viewer.get(path)))["state"] == "open"
+        assert_problem(await here.other.get(path), 404, "id")
+        assert_problem(await here.viewer.post(f"{path}/retry"), 403, "scope")
+        assert_problem(await here.other.post(f"{path}/retry"), 404, "id")
+        assert_problem(await here.operator.post(f"{path}/retry"), 409, "id")

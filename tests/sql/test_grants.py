@@ -31,8 +31,8 @@ INNER = {
     "admit_keyed", "admit_limited", "bury", "drain_key", "drop_history", "empty_lanes", "erase_history",
     "find_lanes", "find_task", "free_keys", "hand_over", "note_attempt", "note_audit", "note_bad_end",
     "note_end", "note_error", "queue_room", "rate_room", "rate_take", "return_task", "roll_partitions",
-    "settle_key", "show_ready", "stop_tenant", "wake", "withdraw", "count_depths", "count_ends", "count_state",
-    "estimate", "scan_ended", "scan_tasks", "tenant_lanes",
+    "settle_key", "show_ready", "stop_tenant", "wake", "withdraw", "count_depths", "count_ends",
+    "count_state", "estimate", "scan_ended", "scan_tasks", "tenant_lanes",
 }  # fmt: skip
 
 MATRIX = {

@@ -43,6 +43,7 @@ GROUPS = {
         "process": "List and inspect supervised processes, and restart failed ones.",
     },
     "Queue": {
+        "top": "Watch stages, queues and workers.",
         "queue": "Show queues, pause them, limit their rate.",
         "task": "Show tasks, cancel them, run them now.",
         "dead": "Show dead letters, replay or purge them.",
@@ -100,6 +101,7 @@ HOMES = {
     "source": "tenants.source",
     "task": "operate.task",
     "tenant": "tenants.tenant",
+    "top": "operate.top",
     "up": "run.up",
     "vault": "operate.vault",
     "version": "version",

@@ -1,0 +1,89 @@
+"""What `penstock top` shows, as columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from penstock.engine.overview import SystemSnapshot
+
+STAGES: Final = ("stage", "waiting", "running", "done/h", "failed/h", "per min", "p95 s")
+QUEUES: Final = (
+    *("queue", "ready", "running", "waiting", "parked", "dead", "per min"),
+    *("p95 wait s", "p95 run s", "oldest s", "workers", "paused"),
+)
+WORKERS: Final = ("worker", "state", "leases", "silent s", "queues")
+STYLES: Final = {"well": "green", "attention": "yellow", "failing": "bold red"}
+SAYS: Final = {
+    "well": "All is well.",
+    "attention": "Somebody should look:",
+    "failing": "Something stands still:",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Lines of text, or a table."""
+
+    lines: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
+    empty: str = ""
+    style: str = ""
+
+
+def sections(snapshot: SystemSnapshot) -> list[Section]:
+    """The verdict, the stages, the queues that are not empty or were used, and the workers."""
+    overview = snapshot.overview
+    busy = [
+        queue
+        for queue in snapshot.queues
+        if queue.ready + queue.running + queue.waiting + queue.parked + queue.dead
+        or queue.per_minute
+        or queue.workers
+        or queue.paused
+    ]
+    return [
+        Section(
+            lines=[SAYS[overview.verdict.state], *(each.text for each in overview.verdict.sentences)],
+            style=STYLES[overview.verdict.state],
+        ),
+        Section(
+            columns=STAGES,
+            rows=[
+                (
+                    *(stage.stage, stage.waiting, stage.running, stage.done_hour, stage.failed_hour),
+                    *(stage.rate_per_minute, stage.p95_seconds),
+                )
+                for stage in overview.stages
+            ],
+        ),
+        Section(
+            columns=QUEUES,
+            rows=[
+                (
+                    *(queue.queue, _count(queue.ready), _count(queue.running), _count(queue.waiting)),
+                    *(_count(queue.parked), _count(queue.dead), queue.per_minute, queue.p95_wait_seconds),
+                    *(queue.p95_run_seconds, queue.oldest_ready_seconds, queue.workers, queue.paused),
+                )
+                for queue in busy
+            ],
+            empty="No queue has been used.",
+        ),
+        Section(
+            columns=WORKERS,
+            rows=[
+                (each.worker, each.state, each.leases, each.silent_seconds, each.queues)
+                for each in snapshot.workers
+                if each.state != "stopped"
+            ],
+            empty="No worker is running; start one: penstock worker",
+        ),
+    ]
+
+
+def _count(number: int) -> str:
+    """A count; those above 10,000 are estimates."""
+    return f"≈{number:,}" if number > 10_000 else f"{number:,}"

@@ -82,7 +82,7 @@ format: $(READY) ## format the code
 	@$(BIN)/python -m ruff format .
 
 bench: $(BENCH_READY) ## measure the queue, documents, messages, sources and mail beside their peers; sort mail
-	@failed=0; for what in "" documents mail mailbox messages push sources; do $(BIN)/python -m bench $$what || failed=1; done; exit $$failed
+	@failed=0; for what in "" console documents mail mailbox messages push sources; do $(BIN)/python -m bench $$what || failed=1; done; exit $$failed
 
 bench-documents: $(BENCH_READY) ## measure the documents only
 	@$(BIN)/python -m bench documents

@@ -1,4 +1,4 @@
-"""`python -m bench console`: every call of the console on a million tasks and a hundred thousand documents."""
+"""`python -m bench console`: the calls of the console on a million tasks and 100,000 documents."""
 
 from __future__ import annotations
 

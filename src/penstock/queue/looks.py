@@ -12,6 +12,7 @@ from typing import Any, cast
 from penstock.db import Connection
 from penstock.errors import UnknownQueue
 from penstock.model.rows import row_from
+from penstock.observe.cleaning import clean_text
 from penstock.queue.look_rows import (
     QueueDetail,
     QueueFigures,
@@ -102,7 +103,10 @@ class Looks:
         return replace(
             row_from(TaskDetail, known),
             attempts=attempts_of(shown),
-            explanation=[TaskExplanation(**dict(row)) for row in reasons],
+            explanation=[
+                TaskExplanation(**{**dict(row), "explanation": clean_text(row["explanation"])})
+                for row in reasons
+            ],
         )
 
     async def reveal(self, task_id: int, by: str) -> object:

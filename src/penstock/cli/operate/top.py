@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli import output
-from penstock.cli.operate.top_tables import Section, sections
+from penstock.cli.operate.top_tables import TopSection, sections
 from penstock.cli.session import operator, run
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _drawn(snapshot: SystemSnapshot) -> Group:
     return Group(*drawn)  # type: ignore[arg-type]  # texts and tables, which is what it draws
 
 
-def _lines(section: Section) -> Sequence[object]:
+def _lines(section: TopSection) -> Sequence[object]:
     from rich.table import Table
     from rich.text import Text
 

@@ -24,7 +24,7 @@ SAYS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class TopSection:
     """Lines of text, or a table."""
 
     lines: Sequence[str] = ()
@@ -34,7 +34,7 @@ class Section:
     style: str = ""
 
 
-def sections(snapshot: SystemSnapshot) -> list[Section]:
+def sections(snapshot: SystemSnapshot) -> list[TopSection]:
     """The verdict, the stages, the queues that are not empty or were used, and the workers."""
     overview = snapshot.overview
     busy = [
@@ -46,11 +46,11 @@ def sections(snapshot: SystemSnapshot) -> list[Section]:
         or queue.paused
     ]
     return [
-        Section(
+        TopSection(
             lines=[SAYS[overview.verdict.state], *(each.text for each in overview.verdict.sentences)],
             style=STYLES[overview.verdict.state],
         ),
-        Section(
+        TopSection(
             columns=STAGES,
             rows=[
                 (
@@ -60,7 +60,7 @@ def sections(snapshot: SystemSnapshot) -> list[Section]:
                 for stage in overview.stages
             ],
         ),
-        Section(
+        TopSection(
             columns=QUEUES,
             rows=[
                 (
@@ -72,7 +72,7 @@ def sections(snapshot: SystemSnapshot) -> list[Section]:
             ],
             empty="No queue has been used.",
         ),
-        Section(
+        TopSection(
             columns=WORKERS,
             rows=[
                 (each.worker, each.state, each.leases, each.silent_seconds, each.queues)

@@ -1,5 +1,5 @@
 -- A queue's samples of the last hours in at most 168 steps: depths as they were last in each step, what ended in it, and how
--- long nineteen of twenty tasks waited and ran, from the ten busiest minutes of a step. A tenant sees its own tasks only.
+-- long nineteen of twenty tasks waited and ran, from the four busiest minutes of a step. A tenant sees its own tasks only.
 -- Raises PS002, PS012.
 create or replace function queues.history(_queue text, _hours integer default 1, _tenant_id uuid default null)
 returns table (
@@ -21,22 +21,30 @@ declare
 begin
   return query
   with seen as materialized (
-    select date_bin(v_step, s.minute, timestamptz 'epoch') as step, s.*,
-      row_number() over (partition by date_bin(v_step, s.minute, timestamptz 'epoch') order by s.done desc, s.minute) as place
+    select date_bin(v_step, s.minute, timestamptz 'epoch') as step, s.minute, s.ready, s.running, s.waiting, s.dead, s.done,
+      s.failed
     from queues.sample s
     where ((v_tenant_id is null and s.tenant_id is null) or s.tenant_id = v_tenant_id)
       and s.queue_id = v_queue_id and s.minute >= v_last - make_interval(hours => _hours)
+  ), busiest as materialized (
+    select p.step, s.waited, s.ran
+    from (
+      select o.step, o.minute, row_number() over (partition by o.step order by o.done desc, o.minute) as place from seen o
+    ) p
+    join queues.sample s on s.minute = p.minute and s.queue_id = v_queue_id
+      and ((v_tenant_id is null and s.tenant_id is null) or s.tenant_id = v_tenant_id)
+    where p.place <= 4
   ), waited as (
     select b.step, internal.quantile(array_agg(b.counted order by b.n)) as p95
     from (
       select s.step, h.n, sum(h.counted)::bigint as counted
-      from seen s cross join unnest(s.waited) with ordinality as h (counted, n) where s.place <= 10 group by 1, 2
+      from busiest s cross join unnest(s.waited) with ordinality as h (counted, n) group by 1, 2
     ) b group by 1
   ), ran as (
     select b.step, internal.quantile(array_agg(b.counted order by b.n)) as p95
     from (
       select s.step, h.n, sum(h.counted)::bigint as counted
-      from seen s cross join unnest(s.ran) with ordinality as h (counted, n) where s.place <= 10 group by 1, 2
+      from busiest s cross join unnest(s.ran) with ordinality as h (counted, n) group by 1, 2
     ) b group by 1
   )
   select s.step,

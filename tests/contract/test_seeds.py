@@ -26,7 +26,9 @@ def where(row: str) -> list[str]:
 
 
 def test_every_path_the_page_names_exists() -> None:
-    paths = {name for name in CODE.findall(PAGE) if re.match(r"(src|tests|docs|examples|deploy|console)/", name)}
+    paths = {
+        name for name in CODE.findall(PAGE) if re.match(r"(src|tests|docs|examples|deploy|console)/", name)
+    }
     assert len(paths) > 80
     assert sorted(path for path in paths if not (ROOT / path).exists()) == []
 

@@ -11,6 +11,7 @@ import pytest
 
 from penstock.model import uuid7
 from tests.integration.api_server import ApiServer, api_server, assert_problem, form
+from tests.integration.console_client import signed_in
 from tests.plugins.database import Database
 from tests.plugins.workers import Crew, ended, eventually, working
 
@@ -156,3 +157,33 @@ async def test_a_cancelled_operation_says_by_whom(database: Database, tmp_path: 
         assert stopped["state"] == "stopped"
         assert stopped["error"].startswith("cancelled by key ")
         assert (await client.post(f"{path}/cancel")).json()["finished_at"] == stopped["finished_at"]
+
+
+async def test_an_operator_of_the_installation_acts_on_all_tenants_and_leaves_an_audit_row(
+    database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path) as server, signed_in(server) as root:
+        _, key = await server.another_tenant("other")
+        for each in (server.key, key):
+            async with server.client(each) as tenant:
+                await tenant.post("/v1/documents/upload", files=form())
+        wanted = {"action": "tasks.cancel", "filter": {"task_type": "ingest-document"}}
+        assert (await root.post("/v1/operations/preview", json=wanted)).json()["count"] == 2
+        one = {"action": "tasks.cancel", "filter": {"task_type": "ingest-document", "tenant": "other"}}
+        assert (await root.post("/v1/operations/preview", json=one)).json()["count"] == 1
+        documents = {"action": "documents.delete", "filter": {}}
+        assert_problem(await root.post("/v1/operations/preview", json=documents), 422, "action")
+        begun = await root.post("/v1/operations", json={**wanted, "expected_count": 2})
+        assert begun.status_code == 202, begun.text
+        async with server.client() as client:
+            assert (await client.get("/v1/operations")).json()["items"] == [], "it is the operators'"
+        async with working(server.engine.tasks, {"operate": 1}):
+            shown = await over(root, begun.json()["operation_id"])
+        assert (shown["state"], shown["done"], shown["by"], shown["tenant"]) == ("done", 2, "ada", None)
+        rows = (await root.get("/v1/audit")).json()["items"]
+        assert "POST /v1/operations" in {row["action"] for row in rows}
+        view = {"page": "tasks", "name": "Mine", "query": "state=ready"}
+        assert (await root.post("/v1/views", json=view)).status_code == 201
+        assert [each["name"] for each in (await root.get("/v1/views")).json()["items"]] == ["Mine"]
+        async with server.client() as client:
+            assert (await client.get("/v1/views")).json()["items"] == []

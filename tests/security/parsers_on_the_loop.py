@@ -486,6 +486,7 @@ NOT_ON_A_LOOP: Final[dict[str, str]] = {
     "penstock.pipeline.parse.markup_source": "runs in the sandbox",
     "penstock.pipeline.parse.markup_writer": "runs in the sandbox",
     "penstock.pipeline.parse.pdfium": "runs in the sandbox",
+    "penstock.pipeline.parse.page_image": "runs in the sandbox",
     "penstock.pipeline.parse.readers.": "runs in the sandbox",
     "penstock.pipeline.parse.result:xberg": "for types only",
     "penstock.queue.schedule": "schedules are the app's own code",

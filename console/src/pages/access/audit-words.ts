@@ -1,6 +1,9 @@
 /** Actions in words: "DELETE /v1/keys/{key_id}" is "revoked a key". */
 
 const WORDS: Readonly<Record<string, string>> = {
+  "POST /login": "signed in",
+  "POST /login/{token}": "signed in with a link",
+  "POST /logout": "signed out",
   "POST /v1/keys": "created a key",
   "DELETE /v1/keys/{key_id}": "revoked a key",
   "DELETE /v1/sessions/{session_id}": "ended a session",

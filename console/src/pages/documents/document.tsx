@@ -76,8 +76,8 @@ function Trouble({ document }: { document: Document }) {
   });
   if (!wanted) return null;
   const isBad = document.status === "failed";
-  // Of a failed document the explanation repeats the error; what helps is its remedy.
-  const reasons = (found.data?.waits_for ?? []).map((each) => (isBad ? { ...each, explanation: "" } : each)).filter((each) => each.explanation || each.remedy);
+  // Of a failed document the explanation repeats the error, which has the remedy in it.
+  const reasons = isBad ? [] : (found.data?.waits_for ?? []);
   if (!reasons.length && !document.error_message) return null;
   return (
     <div className={isBad ? "trouble bad" : "trouble"} role="status">

@@ -17,6 +17,7 @@ import { VirtualTable, type Column } from "../../ui/virtual-table";
 import { CountsRail } from "./counts";
 import { documentFields, typeName } from "./fields";
 import { nameOf } from "./names";
+import { withoutCode } from "./reason";
 import { DropArea, UploadButton, UploadPanel } from "./uploads";
 
 type Document = Schemas["Document"];
@@ -60,8 +61,13 @@ export default function Documents() {
     {
       key: "reason",
       label: "Reason",
-      width: "minmax(8rem, 1.5fr)",
-      render: (row) => (row.error_message || row.reason_code ? <Name>{row.error_message ?? row.reason_code ?? ""}</Name> : <span className="zero">–</span>),
+      width: "minmax(8rem, 2.4fr)",
+      render: (row) =>
+        row.error_message || row.reason_code ? (
+          <Name>{row.error_message ? withoutCode(row.reason_code, row.error_message) : (row.reason_code ?? "").replaceAll("_", " ")}</Name>
+        ) : (
+          <span className="zero">–</span>
+        ),
     },
     { key: "type", label: "Type", width: "6rem", wideOnly: true, render: (row) => typeName(row.mime_type) },
     {

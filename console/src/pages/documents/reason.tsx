@@ -1,7 +1,12 @@
 /** Why something did not work: the code, and the message without repeating it. */
 
+/** A message that begins with its code, without the code. */
+export function withoutCode(code: string | null | undefined, message: string): string {
+  return code && message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
+}
+
 export function Reason({ code, message }: { code: string | null | undefined; message: string | null | undefined }) {
-  const said = code && message?.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
+  const said = message ? withoutCode(code, message) : message;
   return (
     <>
       {code ? <code>{code}</code> : null} {said ? <bdi>{said}</bdi> : null}

@@ -48,7 +48,10 @@ function Steps({ steps }: { steps: readonly Step[] }) {
         {steps.map((step, index) => {
           const changed = step.kind === "work" ? changedVersions(before, step) : [];
           if (step.kind === "work") before = step;
-          return <StepLine key={index} step={step} changed={changed} />;
+          const last = steps[index - 1];
+          // The event that ends a document repeats the error of the attempt before it.
+          const repeats = step.kind === "event" && last?.message === step.message;
+          return <StepLine key={index} step={repeats ? { ...step, message: null, remedy: null } : step} isBad={Boolean(step.message && step.reason_code)} changed={changed} />;
         })}
       </ol>
     </>
@@ -57,8 +60,8 @@ function Steps({ steps }: { steps: readonly Step[] }) {
 
 const ICONS: Readonly<Record<Step["kind"], IconName>> = { work: "running", wait: "waiting", event: "done" };
 
-function StepLine({ step, changed }: { step: Step; changed: readonly string[] }) {
-  const bad = step.kind !== "wait" && Boolean(step.message && step.reason_code);
+function StepLine({ step, isBad, changed }: { step: Step; isBad: boolean; changed: readonly string[] }) {
+  const bad = step.kind !== "wait" && isBad;
   const open = step.kind !== "event" && !step.to;
   const versions = Object.entries(step.versions ?? {}).filter(([, version]) => version);
   return (

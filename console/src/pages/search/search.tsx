@@ -20,7 +20,7 @@ type Found = Schemas["SearchResponse"];
 function stepsOf(found: Found): string {
   const steps = found.steps;
   if (!steps) return "";
-  return `${Math.round(steps.embed_ms)} ms to embed the question, ${Math.round(steps.index_ms)} ms to ask the index, ${Math.round(steps.fuse_ms)} ms to rank and read`;
+  return `embedding ${Math.round(steps.embed_ms)}, index ${Math.round(steps.index_ms)}, ranking ${Math.round(steps.fuse_ms)} ms`;
 }
 
 export default function Search() {

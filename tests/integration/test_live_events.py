@@ -107,6 +107,26 @@ async def test_a_worker_tells_what_it_closes_and_a_page_hears_of_workers_and_sou
             await page.until("tasks", "queues")
 
 
+async def test_a_page_hears_of_tasks_that_no_worker_could_tell_it_of(
+    database: Database, tmp_path: Path
+) -> None:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client() as client,
+        following(client) as page,
+        database.connect("operator") as operator,
+    ):
+        await page.until("documents")
+        enqueue = "select queues.enqueue('maintain-documents', _tenant_id => $1)"
+        await operator.execute(enqueue, server.tenant.tenant_id)
+        await page.until("tasks", "queues")
+        async with server.working():
+            await operator.execute("select queues.pause('maintain-documents')")
+            await page.until("queues")
+            await operator.execute(enqueue, server.tenant.tenant_id)
+            await page.until("tasks")
+
+
 async def test_without_a_page_nothing_is_sent(database: Database, tmp_path: Path) -> None:
     heard: list[Any] = []
     async with (

@@ -170,6 +170,12 @@ begin
   if v_queue.paused_at is null then
     perform queues.wake(v_queue.queue_id, v_straight);
   end if;
+  -- A worker that serves the queue tells pages itself, at most twice a second; where none does, nobody else would.
+  if internal.watched_until() is not null
+    and (v_queue.paused_at is not null or not queues.is_served(v_queue.queue_name))
+  then
+    perform queues.announce(array_remove(array[v_tenant_id], null));
+  end if;
   return v_ids;
 end;
 $$;

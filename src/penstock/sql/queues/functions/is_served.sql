@@ -1,0 +1,12 @@
+-- Whether a worker that has not stopped and is not lost serves this queue.
+create or replace function queues.is_served(_queue text)
+returns boolean
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select from queues.worker w
+    where w.stopped_at is null and w.lost_at is null and w.worker_id > 0 and _queue = any (w.queue_names));
+$$;

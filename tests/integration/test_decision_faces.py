@@ -85,7 +85,7 @@ async def test_what_was_skipped_is_listed_and_restored_over_http(database: Datab
                 with pytest.raises(ApiProblem) as refused:
                     await call
                 assert refused.value.status == 404
-        key = await server.another_key("documents:read")
+        key = await server.another_key("search")
         async with server.client(key) as reader:
             assert (await reader.get("/v1/decisions")).status_code == 403
 

@@ -1,4 +1,4 @@
-"""The console in a real browser: one API with a worker and one Chromium for all tests of a process.
+"""The console in a real browser: one API with a worker and one Chromium for all its tests in a row.
 
 Tests under tests/web are `async def`. They run on the loop of the site, in its thread, where the API, the
 worker and Playwright run too. `site.visit()` is a page of somebody who is signed in; any error that the
@@ -12,8 +12,8 @@ import inspect
 import os
 import shutil
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -116,21 +116,42 @@ def _test_name() -> str:
     return os.environ.get("PYTEST_CURRENT_TEST", "unknown").split("::")[-1].split(" ")[0].replace("/", "_")
 
 
-@pytest.fixture(scope="session")
-def site(maintenance: Maintenance, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Skips, and says what to install, where there is no console or no Chromium."""
-    if not (DIST / "index.html").is_file():
-        pytest.skip("the console is not built: make console")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium: apt-get install chromium")
-    pytest.importorskip("playwright", reason="make setup installs Playwright")
-    databases = cloned(maintenance, template)
-    runner = _Runner(next(databases), tmp_path_factory.mktemp("site"))
-    try:
-        yield runner.start()
-    finally:
-        runner.stop()
-        next(databases, None)
+_OPEN = pytest.StashKey[tuple[Site, ExitStack]]()
+
+
+@pytest.fixture
+def site(
+    request: pytest.FixtureRequest,
+    maintenance: Maintenance,
+    template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Site:
+    """One for all tests in a row that want it. Skips where there is no console or no Chromium."""
+    stash = request.config.stash
+    if _OPEN not in stash:
+        if not (DIST / "index.html").is_file():
+            pytest.skip("the console is not built: make console")
+        if CHROMIUM is None:
+            pytest.skip("there is no Chromium: apt-get install chromium")
+        pytest.importorskip("playwright", reason="make setup installs Playwright")
+        with ExitStack() as closing:
+            database = closing.enter_context(contextmanager(cloned)(maintenance, template))
+            runner = _Runner(database, tmp_path_factory.mktemp("site"))
+            closing.callback(runner.stop)
+            stash[_OPEN] = runner.start(), closing.pop_all()
+    return stash[_OPEN][0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Close the site after the last of them: a thread that works on would disturb other tests.
+
+    Hypothesis, for one, fails a test when somebody else uses the random numbers of the process meanwhile.
+    """
+    if _OPEN in item.config.stash and "site" not in getattr(nextitem, "fixturenames", ()):
+        _, closing = item.config.stash[_OPEN]
+        del item.config.stash[_OPEN]
+        closing.close()
 
 
 class _Runner:

@@ -14,7 +14,7 @@ COMPILE := $(VENV)/lock/bin/uv pip compile pyproject.toml --universal --python-v
   --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock console console-types demo test check generate format bench bench-documents chaos clean
+.PHONY: help setup lock console console-types demo test screenshots check generate format bench bench-documents chaos clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +63,9 @@ demo: $(MODEL_READY) console ## see documents and connected accounts become sear
 test: $(MODEL_READY) console ## run every test against a real Postgres
 	@$(BIN)/python -m compileall -q src tests
 	@$(BIN)/python -m pytest -n 4 --dist worksteal
+
+screenshots: $(MODEL_READY) console ## take the console's pictures for README and docs from a running demo
+	@PENSTOCK_PICTURES=docs/images $(BIN)/python -m pytest -q -n 0 tests/integration/test_cli_demo.py -k stays_up
 
 check: $(READY) ## format, lint, types, layers, English, SQL
 	@$(BIN)/python -m ruff format --check .

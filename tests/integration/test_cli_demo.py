@@ -16,6 +16,7 @@ import pytest
 
 from penstock.db.embedded.server import EmbeddedServer
 from tests.plugins.command_line import CommandLine
+from tests.plugins.demo_pictures import can_be_taken, take_pictures
 from tests.plugins.prepared_cluster import PutCluster
 
 pytestmark = pytest.mark.timeout(180)
@@ -62,8 +63,13 @@ def test_the_demo_makes_documents_searchable_though_a_worker_is_killed_and_stays
         page = httpx2.get(staying["console"], follow_redirects=True, timeout=30)
         assert page.status_code == 200, "the console can be opened while the demo stays up"
         assert "Penstock" in page.text
+        shown = take_pictures(staying["console"]) if can_be_taken() else None
         child.send_signal(signal.SIGINT)
         assert child.wait(60) == 0, child.stderr.read()
+    if shown is not None:
+        assert "1 worker stopped answering" in shown["overview"], "the killed one"
+        assert "Foundry Fox, invoice 4711" in shown["document"]
+        assert all(kind in shown["sources"].lower() for kind in ("hubspot", "quickbooks", "outlook", "gmail"))
     assert found["files"] == 43
     assert found["documents"] == found["indexed"] == found["files"] + found["attachments"]
     assert (found["failed"], found["left"], found["indexed_twice"]) == (0, 0, 0)

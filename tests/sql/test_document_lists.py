@@ -51,15 +51,18 @@ async def test_every_order_visits_each_document_once(database: Database) -> None
         expected = [str(await here.document(acme, b"%d" % n)) for n in range(5)]
         for sort, wanted in (("newest", expected[::-1]), ("oldest", expected), ("updated", expected[::-1])):
             seen: list[str] = []
-            place = None
+            place: dict[str, str] | None = None
             while True:
-                after = {} if place is None else _after(place)
+                after = _after(place)
                 page = await here.of(acme, PAGE, {}, sort, limit=2, **after)
                 seen += [each["document_id"] for each in page["items"]]
-                if (place := page["next"]) is None:
+                place = page["next"]
+                if place is None:
                     break
             assert seen == wanted, sort
 
 
-def _after(place: dict[str, str]) -> dict[str, object]:
+def _after(place: dict[str, str] | None) -> dict[str, object]:
+    if place is None:
+        return {}
     return {"after_id": UUID(place["id"]), "after_at": datetime.fromisoformat(place["at"])}

@@ -282,3 +282,23 @@ async def test_processes_are_listed_page_by_page_shown_and_started_again_by_thei
         assert_problem(await here.viewer.post(f"{path}/retry"), 403, "scope")
         assert_problem(await here.other.post(f"{path}/retry"), 404, "id")
         assert_problem(await here.operator.post(f"{path}/retry"), 409, "id")
+
+
+async def test_an_attempt_on_a_document_says_with_which_parser_and_model(
+    database: Database, tmp_path: Path
+) -> None:
+    async with scene(database, tmp_path) as here:
+        async with here.server.client() as client:
+            sent = await ok(await client.post("/v1/documents/upload", files=form("The gate is open.")))
+            async with here.server.working():
+                shown = await ok(await client.get(f"/v1/documents/{sent['document_id']}?wait=60"))
+        assert shown["status"] == "indexed", shown
+        tasks = await ok(await here.viewer.get("/v1/tasks?state=completed&task_type=ingest-document"))
+        (item,) = tasks["items"]
+        for reader in (here.viewer, here.installation):
+            (attempt,) = (await ok(await reader.get(f"/v1/tasks/{item['task_id']}")))["attempts"]
+            assert set(attempt["versions"]) == {"penstock", "python", "code", "parser", "model"}
+            assert attempt["versions"]["parser"] == shown["parser"]
+        types = await ok(await here.viewer.get("/v1/task-types"))
+        schema = {each["task_type"]: each["schema"] for each in types["items"]}["ingest-document"]
+        assert "document_id" in schema["properties"]

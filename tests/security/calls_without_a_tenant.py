@@ -58,6 +58,7 @@ SEES_ITS_OWN = {
     "all_tenants.failed_members",
     "all_tenants.list_roots",
     "all_tenants.restart_root",
+    "all_tenants.run_versions",
     "all_tenants.show_root",
     "all_tenants.stage_figures",
 }

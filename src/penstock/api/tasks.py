@@ -17,6 +17,7 @@ from penstock.api.json_values import Body, Text, storable
 from penstock.api.looking import Runner, Watcher, looking, slugs
 from penstock.api.parameters import Cursor, Limit
 from penstock.api.problem import HttpRefused
+from penstock.engine.task_versions import with_versions
 from penstock.queue.look_rows import TaskDetail, TaskPage
 from penstock.queue.looks import Looks
 from penstock.queue.operations import Operations
@@ -115,7 +116,7 @@ async def enqueue(request: Request, caller: Runner, body: TaskWanted) -> TaskEnq
 async def task(request: Request, caller: Watcher, task_id: OneTask) -> TaskDetail:
     """Show one task with its attempts, and why it is where it is; secrets in its payload are left out."""
     async with looking(request) as connection:
-        found = await Looks(connection).task(task_id)
+        found = await with_versions(connection, await Looks(connection).task(task_id))
         known = await slugs(request, connection, (found.tenant_id,))
     return replace(found, tenant=known.get(found.tenant_id)) if found.tenant_id else found
 

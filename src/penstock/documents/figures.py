@@ -127,3 +127,13 @@ class Figures:
             "select * from all_tenants.failed_members($1, $2, $3)", fingerprint, cursor, limit
         )
         return [dict(row) for row in rows]
+
+    async def run_versions(self, document_id: UUID, task_id: int) -> dict[int, dict[str, str]]:
+        """The parser and model of each attempt of a document's task that came that far."""
+        rows = await self._connection.fetch(
+            "select * from all_tenants.run_versions($1, $2)", document_id, task_id
+        )
+        return {
+            row["attempt"]: {name: row[name] for name in ("parser", "model") if row[name] is not None}
+            for row in rows
+        }

@@ -31,6 +31,7 @@ grant execute on function
   all_tenants.failed_groups,
   all_tenants.failed_members,
   all_tenants.list_roots,
+  all_tenants.run_versions,
   all_tenants.show_root,
   all_tenants.stage_figures
 to penstock_api, service_role, penstock_reader;

@@ -98,8 +98,8 @@ def test_the_demo_makes_documents_searchable_though_a_worker_is_killed_and_stays
     assert left_behind(demo) == []
     own = demo.with_variables(PENSTOCK_DATA_DIR="data/demo")
     (demo.folder / ".env").unlink()
-    shown = own("client", "show", found["client"]["name"])
-    assert "quickbooks  invoices/" in shown.out, shown.err
+    client = own("client", "show", found["client"]["name"])
+    assert "quickbooks  invoices/" in client.out, client.err
     assert {row["next_sync_at"] for row in own("source", "list", "--json").json["sources"]} == {None}
     skipped = own("source", "skipped", "outlook")
     assert "shown_image: the text shows this picture" in skipped.out, skipped.err

@@ -126,3 +126,18 @@ async def test_usage_is_reported_by_model(database: Database, tmp_path: Path) ->
         assert (await client.get("/v1/usage", params={"month": "2020-01"})).json()["items"] == []
         assert_problem(await client.get("/v1/usage", params={"month": "2020-13"}), 422, "month")
         assert_problem(await client.get("/v1/usage", params={"month": "0000-01"}), 422, "month")
+
+
+async def test_documents_are_counted_by_status_under_a_filter(database: Database, tmp_path: Path) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as client, server.working():
+        for name, content in (("mill.txt", TEXT), ("gate.txt", "The gate."), ("empty.txt", "  ")):
+            await client.post("/v1/documents/upload?wait=30", files=form(content, name))
+        counted = (await client.get("/v1/documents/counts")).json()["items"]
+        assert [each["status"] for each in counted] == [
+            "pending", "processing", "embedding", "indexed", "skipped", "failed",
+        ]  # fmt: skip
+        assert [each["total"] for each in counted] == [0, 0, 0, 2, 0, 1]
+        assert not any(each["approximate"] for each in counted)
+        named = (await client.get("/v1/documents/counts", params={"q": "gate"})).json()["items"]
+        assert [each["total"] for each in named] == [0, 0, 0, 1, 0, 0]
+        assert_problem(await client.get("/v1/documents/counts", params={"project": "none"}), 404, "project")

@@ -490,6 +490,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count the documents in each status; above 10,000 a count is an estimate */
+        get: operations["countDocuments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/retry": {
         parameters: {
             query?: never;
@@ -4271,6 +4288,22 @@ export interface components {
             failed: number;
         };
         /**
+         * StatusCount
+         * @description How many documents are in a status; `approximate`: it is an estimate.
+         */
+        StatusCount: {
+            /** Approximate */
+            approximate: boolean;
+            status: components["schemas"]["DocumentStatus"];
+            /** Total */
+            total: number;
+        };
+        /** StatusCounts */
+        StatusCounts: {
+            /** Items */
+            items: components["schemas"]["StatusCount"][];
+        };
+        /**
          * StreamState
          * @description How far one kind of record was read; `left_out` is what the initial cap excluded.
          */
@@ -6038,6 +6071,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    countDocuments: {
+        parameters: {
+            query?: {
+                /** @description Only documents of this group of failures. */
+                fingerprint?: string | null;
+                /** @description Types. Several are separated by commas; one after a ! is excluded. */
+                mime_type?: string | null;
+                /** @description Projects. Several are separated by commas; one after a ! is excluded. */
+                project?: string | null;
+                /** @description Part of the title, file name, path or external id. */
+                q?: string | null;
+                /** @description Reason codes. Several are separated by commas; one after a ! is excluded. */
+                reason?: string | null;
+                /** @description Sources. Several are separated by commas; one after a ! is excluded. */
+                source_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusCounts"];
                 };
             };
             /** @description An error (RFC 9457). */

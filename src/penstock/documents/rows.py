@@ -170,6 +170,15 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatusCount:
+    """How many documents are in a status; `approximate`: it is an estimate."""
+
+    status: DocumentStatus
+    total: int
+    approximate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPage:
     """A page of documents. With a text to look for it may be empty and still have a cursor.
 

@@ -8,7 +8,6 @@ from importlib.metadata import version
 from time import monotonic
 
 from penstock.model import WorkerId
-from penstock.pipeline.version import CODE_VERSION
 
 
 @dataclass(slots=True)
@@ -30,4 +29,6 @@ class Registration:
 
 def own_versions() -> dict[str, str]:
     """What this worker runs; its attempts show it."""
+    from penstock.pipeline.version import CODE_VERSION  # an app that runs no worker needs no documents
+
     return {"penstock": version("penstock"), "python": platform.python_version(), "code": CODE_VERSION}

@@ -75,7 +75,7 @@ async def test_a_timeline_tells_working_from_waiting_and_every_error_has_its_rem
         kinds = {(span["kind"], span["stage"]) for span in spans}
         assert {("work", "parsing"), ("work", "embedding"), ("event", "indexed")} <= kinds
         work = [span for span in spans if span["kind"] == "work"]
-        assert all(span["worker"] for span in work)
+        assert all(span["worker"] and span["versions"]["code"] for span in work)
         assert all(span["to"] is not None for span in spans)
         assert spans[-1]["versions"]["parser"]
         assert spans[-1]["versions"]["code"]

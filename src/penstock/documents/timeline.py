@@ -86,7 +86,9 @@ def _opened(event: Row, at: datetime, attempts: Iterable[Row]) -> Span:
         seconds=0.0,
         attempt=detail.get("attempt") or ran.get("attempt"),
         worker=ran.get("worker"),
-        versions=SpanVersions(parser=detail.get("parser"), model=detail.get("embedder")),
+        versions=SpanVersions(
+            code=ran.get("code"), parser=detail.get("parser"), model=detail.get("embedder")
+        ),
     )
 
 

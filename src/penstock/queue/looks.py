@@ -47,7 +47,7 @@ class Looks:
         if row is None:
             raise UnknownQueue(f"there is no queue {name!r}", "queue", "List the queues: GET /v1/queues")
         samples = await self._connection.fetch("select * from queues.history($1, $2)", name, hours)
-        limits = await Operations(self._connection).limits(name)
+        limits = await Operations(self._connection).known_limits(name)
         return QueueDetail(
             **dict(row),
             limits=[

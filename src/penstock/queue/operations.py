@@ -71,9 +71,14 @@ class Operations:
         await self._connection.execute("select queues.resume($1)", queue)
 
     async def limits(self, queue: str, key: str | None = None) -> list[Limit]:
+        found = await self.known_limits(queue, key)
+        if not found:
+            await self.stats(queue)  # an unknown queue is an error
+        return found
+
+    async def known_limits(self, queue: str, key: str | None = None) -> list[Limit]:
+        """The limits of a queue that is known to exist."""
         rows = await self._connection.fetch(f"{LIMITS} from queues.limits($1, $2)", queue, key)
-        if not rows:
-            await self.stats(queue)
         return [Limit(*row) for row in rows]
 
     async def put_limits(self, limit: Limit, key: str | None = None) -> None:

@@ -30,7 +30,7 @@ begin
     select count(s.task_id), bool_or(s.task_id is null), min(case when v_ended then s.place::bigint end)
     into total, approximate, v_lowest
     from queues.scan_tasks(
-      _state, null, internal.sees_all() and _tenant_id is null, v_tenant_id, null, 10001, 60000) s;
+      _state, null, internal.sees_all() and _tenant_id is null, v_tenant_id, null, 10001, 30000) s;
   end if;
   approximate := total > 10000 or coalesce(approximate, false) or (_task_type is not null and total >= 4000);
   if not approximate then

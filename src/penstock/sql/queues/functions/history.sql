@@ -47,16 +47,15 @@ begin
       from busiest s cross join unnest(s.ran) with ordinality as h (counted, n) group by 1, 2
     ) b group by 1
   )
-  select s.step,
-    (array_agg(s.ready order by s.minute desc) filter (where s.ready is not null))[1],
-    (array_agg(s.running order by s.minute desc) filter (where s.ready is not null))[1],
-    (array_agg(s.waiting order by s.minute desc) filter (where s.ready is not null))[1],
-    (array_agg(s.dead order by s.minute desc) filter (where s.ready is not null))[1],
-    sum(s.done)::bigint, sum(s.failed)::bigint, max(w.p95), max(r.p95)
-  from seen s
-  left join waited w using (step)
-  left join ran r using (step)
-  group by s.step
-  order by s.step;
+  select t.step, l.ready, l.running, l.waiting, l.dead, t.done, t.failed, w.p95, r.p95
+  from (
+    select s.step, sum(s.done)::bigint as done, sum(s.failed)::bigint as failed,
+      max(s.minute) filter (where s.ready is not null) as minute
+    from seen s group by s.step
+  ) t
+  left join seen l on l.minute = t.minute
+  left join waited w on w.step = t.step
+  left join ran r on r.step = t.step
+  order by t.step;
 end;
 $$;

@@ -27,13 +27,14 @@ class Report(BaseModel):
 
 @dataclass(slots=True)
 class SiteTasks:
-    """Those whose names are in `broken` fail; nobody serves the queues of `archive` and `idle`."""
+    """Those whose names are in `broken` fail; nobody serves `archive`, `idle` and `many`."""
 
     report: TaskType[Report]
     bill: TaskType[Report]
     canary: TaskType[Report]
     archive: TaskType[Report]
     idle: TaskType[Report]
+    many: TaskType[Report]
     broken: set[str] = field(default_factory=set)
 
     QUEUES = {"reports": 4}  # noqa: RUF012 - served beside the engine's own queues
@@ -68,7 +69,11 @@ def declare(app: Tasks) -> SiteTasks:
     async def idle(payload: Report) -> None:
         raise AssertionError("nobody serves this queue")
 
-    return SiteTasks(report, bill, canary, archive, idle, broken)
+    @app.task("many", queue="many")
+    async def many(payload: Report) -> None:
+        raise AssertionError("nobody serves this queue")
+
+    return SiteTasks(report, bill, canary, archive, idle, many, broken)
 
 
 async def fill(server: ApiServer, tasks: SiteTasks) -> None:

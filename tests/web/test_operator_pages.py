@@ -68,6 +68,21 @@ async def test_paused_updates_keep_the_page_as_it_is_until_they_are_resumed(site
         await row.wait_for()
 
 
+async def test_a_list_scrolled_far_down_stays_where_it_is_and_says_that_it_changed(site: Site) -> None:
+    tenant_id = site.server.tenant.tenant_id
+    await site.tasks.many.enqueue_many([Report(month=f"{n}") for n in range(800)], tenant_id=tenant_id)
+    async with site.visit() as page:
+        await page.goto("/tasks?state=ready&queue=many")
+        await live(page)
+        await page.locator(".vtable-body .vtable-row").first.wait_for()
+        foot = page.locator(".vtable-foot")
+        while not re.match(r"[78]00 of 800", await foot.inner_text()):
+            await page.locator(".vtable").evaluate("box => box.scrollTo(0, box.scrollHeight)")
+        await site.tasks.many.enqueue(Report(month="one more"), tenant_id=tenant_id)
+        await page.get_by_role("button", name="Show it from the top").click()
+        await expect(foot).to_have_text("100 of 801")
+
+
 async def test_filters_are_in_the_address_and_the_back_button_undoes_them(site: Site) -> None:
     async with site.visit() as page:
         await page.goto("/tasks?state=dead")

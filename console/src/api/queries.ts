@@ -1,14 +1,18 @@
 /** Queries that live: each says by which names of the event stream it is fetched again. */
 
 import {
+  hashKey,
   keepPreviousData,
   useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
+  type Query,
+  type QueryClient,
   type UseMutationResult,
   type UseQueryResult,
 } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
 import { joined, type Page } from "../lib/keyset";
 import { chosenTenant, get, type ApiError } from "./client";
 
@@ -54,14 +58,52 @@ export interface Rows<Row> {
   /** The first page is on its way and there is nothing to show. */
   readonly isPending: boolean;
   readonly isFetchingMore: boolean;
+  /** So much is loaded that changes are not fetched by themselves: `restart` shows the list from its beginning. */
+  readonly hasChanged: boolean;
+  readonly restart: () => void;
   readonly error: ApiError | null;
   readonly refetch: () => void;
 }
 
+const ROWS = "rows";
+const DEEP = 5;
+
+const isDeep = (data: unknown) => ((data as { pages?: readonly unknown[] } | undefined)?.pages?.length ?? 0) > DEEP;
+
+/**
+ * Fetches again what is shown and lives by one of the names. A list scrolled down many pages is only marked: it would
+ * be fetched page by page, and rows would move below the reader's eyes.
+ */
+export function refresh(client: QueryClient, names: ReadonlySet<string>): void {
+  const deep = (query: Query) => query.queryKey[1] === ROWS && isDeep(query.state.data);
+  const touched = (query: Query) => touches(query.meta?.live ?? [], names);
+  void client.invalidateQueries({ predicate: (query) => touched(query) && !deep(query) });
+  const marked = client.getQueryCache().findAll({ predicate: (query) => touched(query) && deep(query) });
+  for (const query of marked) for (const listener of marks) listener(query.queryHash);
+}
+
+const marks = new Set<(queryHash: string) => void>();
+
+/** Whether a deep list was marked as changed; a new key, or `clear`, begins again. */
+function useMark(queryKey: readonly unknown[]): [boolean, () => void] {
+  const hash = hashKey(queryKey);
+  const [marked, setMarked] = useState("");
+  useEffect(() => {
+    const listener = (changed: string) => {
+      if (changed === hash) setMarked(hash);
+    };
+    marks.add(listener);
+    return () => void marks.delete(listener);
+  }, [hash]);
+  return [marked === hash, () => setMarked("")];
+}
+
 /** A keyset list, page after page: the answer has `cursor`, and its rows in `items` or where `rowsIn` says. */
 export function useRows<Row>(path: string, key: (row: Row) => string, options: LiveOptions & { rowsIn?: string } = {}): Rows<Row> {
+  const client = useQueryClient();
+  const queryKey = [path, ROWS, options.query ?? {}, chosenTenant()];
   const found = useInfiniteQuery({
-    queryKey: [path, "rows", options.query ?? {}, chosenTenant()],
+    queryKey,
     queryFn: async ({ pageParam, signal }): Promise<Listed<Row>> => {
       const answer = await get<Listed<Row>>(path, { ...options.query, ...(pageParam ? { cursor: pageParam } : {}) }, signal);
       if (!options.rowsIn) return answer;
@@ -72,11 +114,16 @@ export function useRows<Row>(path: string, key: (row: Row) => string, options: L
     meta: { live: options.live ?? [] },
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
-    ...(options.everySeconds ? { refetchInterval: options.everySeconds * 1000 } : {}),
+    ...(options.everySeconds
+      ? { refetchInterval: (query: { state: { data: unknown } }) => (isDeep(query.state.data) ? false : (options.everySeconds ?? 0) * 1000) }
+      : {}),
   });
+  const [marked, clearMark] = useMark(queryKey);
   const pages = found.data?.pages ?? [];
+  // Joined once per answer: a page with 40,000 rows is drawn again on every scroll.
+  const rows = useMemo(() => joined(found.data?.pages ?? [], key), [found.data]);
   return {
-    rows: joined(pages, key),
+    rows,
     total: pages[0]?.total ?? null,
     approximate: pages[0]?.approximate ?? false,
     hasMore: found.hasNextPage,
@@ -85,6 +132,11 @@ export function useRows<Row>(path: string, key: (row: Row) => string, options: L
     },
     isPending: found.isPending,
     isFetchingMore: found.isFetchingNextPage,
+    hasChanged: marked && isDeep(found.data),
+    restart: () => {
+      clearMark();
+      void client.resetQueries({ queryKey, exact: true });
+    },
     error: found.error as ApiError | null,
     refetch: () => void found.refetch(),
   };
@@ -100,7 +152,7 @@ export function useAction<T, Argument = void>(
   return useMutation<T, ApiError, Argument>({
     mutationFn: run,
     onSuccess: (answer, argument) => {
-      void client.invalidateQueries({ predicate: (query) => touches(query.meta?.live ?? [], new Set(changes)) });
+      refresh(client, new Set(changes));
       onDone?.(answer, argument);
     },
   });

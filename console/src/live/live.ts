@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import type { QueryClient } from "@tanstack/react-query";
-import { touches } from "../api/queries";
+import { refresh } from "../api/queries";
 import { withTenant } from "../api/client";
 import { Merging } from "./merging";
 import { Streams, type Listener, type Told } from "./stream";
@@ -15,7 +15,7 @@ let paused = false;
 let client: QueryClient | null = null;
 const watchers = new Set<() => void>();
 const merging = new Merging((names) => {
-  void client?.invalidateQueries({ predicate: (query) => touches(query.meta?.live ?? [], names) });
+  if (client) refresh(client, names);
 });
 
 function turn(next: LiveState): void {

@@ -60,7 +60,7 @@ export function Chart({ label, at, lines, unit = "count", height = 180 }: ChartP
         cursor: { y: false, drag: { x: true, y: false } },
         legend: { live: true },
         scales: { y: { range: (_u, _min, max) => [0, Math.max(unit === "seconds" ? 0.1 : 4, (max ?? 0) * 1.1)] } },
-        axes: [axis, { ...axis, size: 56, values: (_u, ticks) => ticks.map((tick) => shown(tick)) }],
+        axes: [{ ...axis, space: 64, values: (_u, ticks) => ticks.map((tick) => tickText(tick, (ticks.at(-1) ?? 0) - (ticks[0] ?? 0))) }, { ...axis, size: 56, values: (_u, ticks) => ticks.map((tick) => shown(tick)) }],
         series: [
           { label: "time", value: (_u, at) => (at === null ? "–" : local(new Date(at * 1000))) },
           ...lines.map((line) => ({
@@ -92,6 +92,13 @@ export function Chart({ label, at, lines, unit = "count", height = 180 }: ChartP
   }, [at, lines]);
 
   return <div ref={box} className="chart" role="img" aria-label={described(label, lines)} />;
+}
+
+/** Hours and minutes within a day, otherwise days. */
+function tickText(seconds: number, span: number): string {
+  const at = new Date(seconds * 1000);
+  const style: Intl.DateTimeFormatOptions = span > 86_400 ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" };
+  return new Intl.DateTimeFormat("en-GB", style).format(at);
 }
 
 function dataOf(at: readonly string[], lines: readonly Line[]): uPlot.AlignedData {

@@ -1,7 +1,7 @@
 /** A list of any length: only the rows in view are drawn, more are fetched on the way down. j, k, Enter and x work. */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { memo, useCallback, useEffect, useRef, useState, type ReactNode } from "react";
 import { A, useGo } from "../app/address";
 import { useShortcuts } from "../app/shortcuts";
 import { count } from "../lib/numbers";
@@ -45,7 +45,8 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     count: rows.length,
     getScrollElement: () => box.current,
     estimateSize: () => ROW,
-    getItemKey: (index) => rowKey(rows[index] as Row),
+    // The same function as long as the rows are the same: otherwise every scroll measures them all again.
+    getItemKey: useCallback((index: number) => rowKey(rows[index] as Row), [rows]),
     overscan: 12,
   });
   const shown = virtual.getVirtualItems();
@@ -85,10 +86,25 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     );
 
   const tracks = [...(onSelect ? ["2.25rem"] : []), ...columns.map((column) => column.width ?? "minmax(6rem, 1fr)")].join(" ");
-  const everyLoaded = rows.length > 0 && rows.every((row) => has(selection, rowKey(row)));
+  const everyLoaded = selection.all || (selection.ids.size >= rows.length && rows.every((row) => has(selection, rowKey(row))));
   return (
     <>
       {list.error ? <ErrorBox error={list.error} retry={list.refetch} /> : null}
+      {list.hasChanged ? (
+        <p className="list-changed" role="status">
+          The list has changed since you scrolled down.{" "}
+          <button
+            type="button"
+            className="link"
+            onClick={() => {
+              box.current?.scrollTo(0, 0);
+              list.restart();
+            }}
+          >
+            Show it from the top
+          </button>
+        </p>
+      ) : null}
       <div ref={box} className="vtable" role="table" aria-label={props.label} aria-rowcount={list.total ?? rows.length} tabIndex={0} style={{ ["--tracks" as string]: tracks }}>
         <div className="vtable-head" role="rowgroup">
           <div className="vtable-row" role="row">
@@ -136,21 +152,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                     />
                   </div>
                 ) : null}
-                {columns.map((column, index) => {
-                  const inside = column.render(row);
-                  const classes = [column.right ? "right" : "", column.wideOnly ? "wide-only" : "", index === 0 ? "first" : ""].join(" ").trim();
-                  return (
-                    <div key={column.key} role="cell" className={classes} data-label={column.label}>
-                      {index === 0 && rowHref ? (
-                        <A to={rowHref(row)} className="row-link">
-                          {inside}
-                        </A>
-                      ) : (
-                        inside
-                      )}
-                    </div>
-                  );
-                })}
+                <Cells row={row} columns={columns as readonly Column<unknown>[]} href={rowHref?.(row)} />
               </div>
             );
           })}
@@ -166,3 +168,22 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     </>
   );
 }
+
+/** Drawn once for each row: scrolling draws only those that come into view. */
+const Cells = memo(function Cells({ row, columns, href }: { row: unknown; columns: readonly Column<unknown>[]; href: string | undefined }) {
+  return columns.map((column, index) => {
+    const inside = column.render(row);
+    const classes = [column.right ? "right" : "", column.wideOnly ? "wide-only" : "", index === 0 ? "first" : ""].join(" ").trim();
+    return (
+      <div key={column.key} role="cell" className={classes} data-label={column.label}>
+        {index === 0 && href !== undefined ? (
+          <A to={href} className="row-link">
+            {inside}
+          </A>
+        ) : (
+          inside
+        )}
+      </div>
+    );
+  });
+});

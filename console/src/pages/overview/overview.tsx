@@ -86,7 +86,7 @@ function Path({ overview }: { overview: Overview }) {
               <A to={`/documents?status=${named.status}`} className="path-now">
                 <span className="path-name">{named.title}</span>
                 <span>
-                  <b className={now === 0 ? "zero" : ""}>{count(now, documents.approximate)}</b> {named.now}
+                  <b className={now === 0 ? "zero" : ""}>{count(now, documents.approximate && now >= 100_000)}</b> {named.now}
                 </span>
               </A>
               <Pipe
@@ -136,7 +136,7 @@ function Numbers({ overview }: { overview: Overview }) {
       />
       <Figure
         name="Failed documents"
-        value={count(overview.failed_documents, documents.approximate && overview.failed_documents > 0)}
+        value={count(overview.failed_documents, documents.approximate && overview.failed_documents >= 100_000)}
         note={overview.failed_documents ? "see why, by cause" : "none"}
         to="/failures?kind=document"
         tone={overview.failed_documents ? "bad" : undefined}

@@ -62,6 +62,14 @@ async def test_a_source_is_connected_followed_and_disconnected(
 
             await page.get_by_role("link", name="Sources", exact=True).first.click()
             await page.get_by_role("link", name="millbrook.example").click()
+            # Access is taken back at the provider: the source says so, and is reconnected in place.
+            simulators.providers["hubspot"].oauth.grants.revoke_all()
+            await page.get_by_role("button", name="Sync now").click()
+            await page.get_by_text("no longer accepts the access").wait_for()
+            await page.get_by_role("button", name="Reconnect").click()
+            await page.get_by_role("link", name="Back to the sources").click()
+            await page.get_by_role("link", name="millbrook.example").click()
+            await page.get_by_text("It read everything").wait_for()
             await page.get_by_role("button", name="Disconnect …").click()
             dialog = page.get_by_role("dialog")
             await dialog.get_by_text("documents came from it").wait_for()

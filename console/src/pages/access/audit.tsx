@@ -1,7 +1,7 @@
 /** Who did what, and when: every action leaves a row. */
 
 import { useRows } from "../../api/queries";
-import { useSession } from "../../app/session";
+import { useSession, useTenant } from "../../app/session";
 import type { Field } from "../../lib/filters";
 import { FilterBar, useFilter } from "../../ui/filter-bar";
 import { EmptyState } from "../../ui/notices";
@@ -41,7 +41,8 @@ export default function Audit() {
 
 function AuditList() {
   const session = useSession();
-  const ofAll = Boolean(session?.is_installation && !session.tenant);
+  const [tenant] = useTenant();
+  const ofAll = Boolean(session?.is_installation && tenant === null);
   const fields = ofAll ? OF_ALL : OF_TENANT;
   const filter = useFilter(fields);
   const list = useRows<AuditRow>("/v1/audit", (row) => row.audit_id, { query: { ...filter, limit: 100 }, live: ["audit"], everySeconds: 15 });

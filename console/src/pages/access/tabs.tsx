@@ -2,26 +2,27 @@
 
 import type { ReactNode } from "react";
 import { A, usePath } from "../../app/address";
-import { useSession } from "../../app/session";
+import { useSession, useTenant } from "../../app/session";
 import { EmptyState } from "../../ui/notices";
 import { Page } from "../../ui/page";
 
 export function AccessPage({ title, lead, actions, admin = true, children }: { title: string; lead: string; actions?: ReactNode; admin?: boolean; children: ReactNode }) {
   const session = useSession();
   const path = usePath();
+  const [tenant] = useTenant();
   const tabs = [
     ["/access/keys", "Keys"],
     ["/access/sessions", "Sessions"],
     ...(session?.is_installation ? [["/access/tenants", "Tenants"]] : []),
     ["/access/audit", "Audit"],
   ] as const;
-  const needsTenant = admin && path === "/access/keys" && session?.is_installation && !session.tenant;
+  const needsTenant = title === "Keys" && session?.is_installation && tenant === null;
   const refused = session && admin && session.role !== "admin";
   return (
     <Page title={title} lead={lead} actions={refused || needsTenant ? null : actions}>
       <nav className="states" aria-label="Access">
         {tabs.map(([to, text]) => (
-          <A key={to} to={to as string} aria-current={path === to || (path === "/access" && to === "/access/keys") ? "page" : undefined}>
+          <A key={to} to={to as string} aria-current={path === to || (path === "/access" && text === title) ? "page" : undefined}>
             {text}
           </A>
         ))}

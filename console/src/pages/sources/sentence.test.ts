@@ -30,9 +30,13 @@ test("retrying is not an error: it says what happened, when it goes on, and how 
 });
 
 test("a source that needs someone says what to do", () => {
-  const stuck = source("needs_you", { reason: "access was revoked", action: "Connect it again", connection: "token_refresh_failed" }, { synced_at: null });
-  expect(sentence(stuck, now)).toBe("Access was revoked. Connect it again. It has not been read completely yet.");
+  const stuck = source("needs_you", { reason: "refresh_token_invalid: invalid_grant", action: "Connect it again: penstock source connect hubspot", connection: "token_refresh_failed" }, { synced_at: null });
+  expect(sentence(stuck, now)).toBe(
+    "The provider no longer accepts the access that was granted (invalid_grant): somebody took it back, or it expired. Reconnect it; what was read stays. It has not been read completely yet.",
+  );
   expect(needsReconnect(stuck)).toBe(true);
+  const full = source("needs_you", { reason: "the mailbox is full", action: "Make room: penstock source show", connection: "provider_error" });
+  expect(sentence(full, now)).toBe("The mailbox is full. Make room. It last read everything 1 h ago.");
   expect(needsReconnect(source("healthy"))).toBe(false);
 });
 

@@ -10,6 +10,13 @@ const when = (at: string, now: Date) => relative(new Date(at), now);
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const ended = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
+/** "refresh_token_invalid: invalid_grant", for people. */
+function refused(reason: string | null | undefined): string {
+  const code = reason?.split(": ").at(-1);
+  const why = code && code !== "refresh_token_invalid" ? ` (${code})` : "";
+  return `The provider no longer accepts the access that was granted${why}: somebody took it back, or it expired. Reconnect it; what was read stays.`;
+}
+
 export function sentence(source: Source, now: Date): string {
   const health = source.health;
   const last = source.synced_at ? ` It last read everything ${when(source.synced_at, now)}.` : " It has not been read completely yet.";
@@ -31,8 +38,12 @@ export function sentence(source: Source, now: Date): string {
     }
     case "degraded":
       return `${ended(capital(health.reason ?? "The provider sends no notifications"))}${last}`;
-    case "needs_you":
-      return `${ended(capital(health.reason ?? "It has stopped"))} ${ended(health.action ?? "Reconnect it")}${last}`;
+    case "needs_you": {
+      if (health.connection === "token_refresh_failed") return `${refused(health.reason)}${last}`;
+      // The action names a command, and here is a button.
+      const action = (health.action ?? "Reconnect it").replace(/: penstock .*$/, "");
+      return `${ended(capital(health.reason ?? "It has stopped"))} ${ended(action)}${last}`;
+    }
     case "paused":
       return `It is paused: nothing is read until it is resumed.${last}`;
     case "receiving":

@@ -12,6 +12,7 @@ import { Answer, ErrorBox } from "../../ui/notices";
 import { Facts, Page, Section, Table } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
 import { Id, Name, Time, useNow } from "../../ui/values";
+import { Reason } from "../documents/reason";
 import { SourceActions } from "./actions";
 import { Rules } from "./rules";
 import { sentence } from "./sentence";
@@ -199,7 +200,7 @@ function Syncs({ jobs }: { jobs: readonly Schemas["IngestionJob"][] }) {
               <td>
                 {job.error_code ? (
                   <>
-                    <code>{job.error_code}</code> <bdi>{job.error_message}</bdi>
+                    <Reason code={job.error_code} message={job.error_message} />
                   </>
                 ) : (
                   <span className="zero">–</span>

@@ -1,21 +1,32 @@
 -- The duration in seconds below which this part of a histogram of internal.bucket() lies, evenly spread within a bucket. Null
--- for an empty one.
+-- for an empty one. A loop, because a week's history asks for hundreds of them.
 create or replace function internal.quantile(_histogram bigint[], _part double precision default 0.95)
 returns double precision
-language sql
+language plpgsql
 immutable
+strict
 parallel safe
+set search_path = pg_catalog, pg_temp
 as $$
-  select case when b.n = 1 then 0.001 * b.share else 0.001 * power(1.5, b.n - 2) * (1 + 0.5 * b.share) end
-  from (
-    select c.n, (t.wanted - (c.upto - c.counted)) / c.counted as share
-    from (
-      select h.n, h.counted, sum(h.counted) over (order by h.n)::double precision as upto
-      from unnest(_histogram) with ordinality as h (counted, n)
-    ) c
-    cross join (select _part * sum(s.counted)::double precision as wanted from unnest(_histogram) as s (counted)) t
-    where c.counted > 0 and c.upto >= t.wanted
-    order by c.n
-    limit 1
-  ) b;
+declare
+  v_counted bigint;
+  v_wanted double precision := 0;
+  v_before double precision := 0;
+  v_n integer := 0;
+begin
+  foreach v_counted in array _histogram loop
+    v_wanted := v_wanted + v_counted;
+  end loop;
+  v_wanted := v_wanted * _part;
+  foreach v_counted in array _histogram loop
+    v_n := v_n + 1;
+    if v_counted > 0 and v_before + v_counted >= v_wanted then
+      return case
+        when v_n = 1 then 0.001 * (v_wanted - v_before) / v_counted
+        else 0.001 * power(1.5::double precision, v_n - 2) * (1 + 0.5 * (v_wanted - v_before) / v_counted) end;
+    end if;
+    v_before := v_before + v_counted;
+  end loop;
+  return null;
+end;
 $$;

@@ -65,7 +65,7 @@ test: $(MODEL_READY) console ## run every test against a real Postgres
 	@$(BIN)/python -m pytest -n 4 --dist worksteal
 
 screenshots: $(MODEL_READY) console ## take the console's pictures for README and docs from a running demo
-	@PENSTOCK_PICTURES=docs/images $(BIN)/python -m pytest -q -n 0 tests/integration/test_cli_demo.py -k stays_up
+	@CONSOLE_PICTURES=docs/images $(BIN)/python -m pytest -q -n 0 tests/integration/test_cli_demo.py -k stays_up
 
 check: $(READY) ## format, lint, types, layers, English, SQL
 	@$(BIN)/python -m ruff format --check .

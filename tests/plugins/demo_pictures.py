@@ -11,7 +11,7 @@ from tests.plugins.console import CHROMIUM, DIST, FLAGS, ROOT
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
-VARIABLE: Final = "PENSTOCK_PICTURES"
+VARIABLE: Final = "CONSOLE_PICTURES"
 """Where `make screenshots` has them kept; without it they go to build/screenshots."""
 
 SIZE: Final[ViewportSize] = {"width": 1280, "height": 800}

@@ -19,7 +19,7 @@ from tests.plugins.command_line import CommandLine
 from tests.plugins.demo_pictures import can_be_taken, take_pictures
 from tests.plugins.prepared_cluster import PutCluster
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 @pytest.fixture

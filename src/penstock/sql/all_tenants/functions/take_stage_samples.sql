@@ -31,8 +31,9 @@ begin
     cross join lateral (
       values
         ('received', case when e.to_status = 'processing' then true end),
-        ('parsing', case when e.from_status = 'processing' then e.to_status in ('embedding', 'skipped') end),
-        ('embedding', case when e.from_status = 'embedding' then e.to_status = 'indexed' end),
+        -- Back to pending is neither: it is tried again.
+        ('parsing', case when e.from_status = 'processing' and e.to_status <> 'pending' then e.to_status <> 'failed' end),
+        ('embedding', case when e.from_status = 'embedding' and e.to_status <> 'pending' then e.to_status = 'indexed' end),
         ('indexed', case when e.to_status in ('indexed', 'failed') then e.to_status = 'indexed' end)
     ) as f (stage, done)
     left join lateral (

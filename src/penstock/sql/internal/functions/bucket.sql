@@ -6,5 +6,9 @@ language sql
 immutable
 parallel safe
 as $$
-  select case when _seconds <= 0.001 then 1 else least(46, 1 + ceil(ln(_seconds * 1000) / ln(1.5))::integer) end;
+  -- least() ignores nulls: without the condition an unknown duration would be the longest.
+  select case
+    when _seconds <= 0.001 then 1
+    when _seconds is not null then least(46, 1 + ceil(ln(_seconds * 1000) / ln(1.5))::integer)
+  end;
 $$;

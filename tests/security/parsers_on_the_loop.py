@@ -39,6 +39,7 @@ from penstock.net import h11_patterns, outbound
 from penstock.net.bearer import api_key
 from penstock.net.waiting import retry_after
 from penstock.observe import cleaning, formats, redaction
+from penstock.observe.payloads import redacted
 from penstock.pipeline.classify import local as local_classifier
 from penstock.pipeline.classify.to_classify import LONGEST_TEXT as LONGEST_CLASSIFIED
 from penstock.pipeline.classify.to_classify import ToClassify
@@ -421,6 +422,18 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
     "penstock.webhooks.signature._TIMESTAMP": each(_signature, HEADER, "1", "0", "-"),
     "penstock.observe.formats._PLAIN": each(_log, 100_000, "a", "=", " "),
     "penstock.observe.formats._UNSAFE": each(_log, 100_000, "\x00", "\u202e", "\n"),
+    "penstock.observe.payloads._LOOKS_SECRET": each(
+        redacted,
+        100_000,
+        "-eyJ",
+        "eyJ",
+        "eyJaaaaaaaa.",
+        "pk_",
+        "-pk_a",
+        "AKIA",
+        "-----BEGIN ",
+        "-----BEGIN A",
+    ),
     "penstock.observe.redaction._ASSIGNED_SECRET": each(
         _log, 100_000, "token=", 'token="', "token='", "token =", "token"
     ),

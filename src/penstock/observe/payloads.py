@@ -9,7 +9,7 @@ from penstock.observe.redaction import REDACTED, hides, scrub
 
 _DEPTH: Final = 40
 _LOOKS_SECRET: Final = re.compile(
-    r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON web token
+    r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON web token; it starts a word, or this were quadratic
     r"|\b(?:pk|sk|rk|whsec|ghp|gho|ghs|ghu|xoxb|xoxp|xoxa|glpat|hf|ya29)[_.-][\w.-]{12,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
     r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"

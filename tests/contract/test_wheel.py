@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tarfile
 import tomllib
 from pathlib import Path
 from zipfile import ZipFile
@@ -35,6 +36,19 @@ def test_the_wheel_takes_the_whole_package_and_leaves_nothing_out_by_gitignore()
     if done.returncode > 1:
         pytest.skip(f"this is not a checkout: {done.stderr.strip()}")
     assert done.stdout == ""
+
+
+def test_the_source_distribution_has_the_console_built_and_its_sources(tmp_path: Path) -> None:
+    """So that a wheel made from it needs no Node."""
+    sdist = pytest.importorskip("hatchling.builders.sdist", reason="make setup installs the build backend")
+    (built,) = sdist.SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"console/package-lock.json", "tools/build_hook.py"} <= names
+    assert not any("node_modules" in name for name in names)
+    if not (ROOT / "src" / CONSOLE).is_dir():
+        pytest.skip("there is no console: make console says why")
+    assert f"src/{CONSOLE}index.html" in names
 
 
 def test_the_built_wheel_has_every_file_and_its_commands(tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.async_api import expect
 
+from tests.integration.api_server import api_server
 from tests.plugins.console import Site
 from tests.plugins.console_data import HOSTILE, Report
+from tests.plugins.database import Database
 from tests.plugins.workers import eventually
 
 if TYPE_CHECKING:
@@ -273,6 +276,27 @@ async def test_a_viewer_sees_everything_and_finds_no_button_that_acts(site: Site
             acting = re.compile("Pause$|Limits|Enqueue|Cancel|Reveal|Run |Replay|Purge|Switch")
             await expect(page.locator("main").get_by_role("button", name=acting)).to_have_count(0)
             await expect(page.locator("main").get_by_role("checkbox")).to_have_count(0)
+
+
+async def test_the_console_works_below_a_path_with_deep_links_and_live(
+    site: Site, database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path, api_prefix="/tools") as server:
+        context = await site.browser.new_context(base_url=server.url)
+        try:
+            page = await context.new_page()
+            await page.goto("/tools/queues?x=1")  # asks to sign in first, then goes on where the link led
+            await page.get_by_label("API key").fill(server.key)
+            await page.get_by_role("button", name="Sign in").click()
+            await expect(page).to_have_url(f"{server.url}/tools/queues?x=1")
+            await heading(page, "Queues")
+            await live(page)
+            await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Workers").click()
+            await expect(page).to_have_url(f"{server.url}/tools/workers")
+            await page.reload()
+            await heading(page, "Workers")
+        finally:
+            await context.close()
 
 
 async def test_an_unknown_page_and_an_unknown_task_say_so_and_the_side_bar_works_on(site: Site) -> None:

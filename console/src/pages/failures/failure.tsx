@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useApi, useRows } from "../../api/queries";
 import type { FailureDetail, FailureMember } from "../../api/operate";
 import { usePageQuery, useParam } from "../../app/address";
-import { useMay } from "../../app/session";
+import { useMay, useSession, useTenant } from "../../app/session";
 import { count, plural } from "../../lib/numbers";
 import { BulkDialog, type BulkAction } from "../../ui/bulk-bar";
 import { Sparkline } from "../../ui/chart";
@@ -43,6 +43,9 @@ export default function FailurePage() {
   const [query, change] = usePageQuery();
   const found = useApi<FailureDetail>(path, { query: { limit: 1 }, live: ["dead", "documents", "operations"] });
   const may = useMay("operate");
+  const session = useSession();
+  const [tenant] = useTenant();
+  const ofAll = Boolean(session?.is_installation) && tenant === null;
   const [asked, setAsked] = useState<{ action: BulkAction; canary: number } | null>(null);
   const started = query["operation"];
   const group = found.data;
@@ -53,7 +56,9 @@ export default function FailurePage() {
       title={group?.title ?? "Failure"}
       back={{ to: "/failures", text: "Failures" }}
       actions={
-        group && may && !gone ? (
+        group?.kind === "document" && may && ofAll ? (
+          <span className="quiet">Choose a tenant at the top to retry its documents.</span>
+        ) : group && may && !gone ? (
           <>
             {group.kind === "task" ? (
               <button type="button" className="danger" onClick={() => setAsked({ action: PURGE, canary: 0 })}>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ from accounts.project p where p.tenant_id = $2 limit 1
 """
 FAIL = """
 update ingest.document set title = $2, author = $2, external_id = $2, status = 'failed',
-  reason_code = 'malformed', error_message = $2, warnings = array[$2], metadata = $3, parser = $2
+  reason_code = 'malformed', fingerprint = md5($2), error_message = $2,
+  warnings = array[$2], metadata = $3, parser = $2
 where document_id = $1
 """
 DECIDE = """
@@ -54,24 +56,23 @@ values ($1, $2, now(), $3, 'admin', 'key', $3, $3, 200, '{}', $3)
 async def plant(site: Site) -> dict[str, Any]:
     """Every payload as the name, title, error or fact of something of a tenant of its own; where to look."""
     tenant, key = await site.server.another_tenant("mallory")
-    documents = []
     async with site.server.client(key) as client:
-        for payload in PAYLOADS:
+
+        async def plant_one(payload: str) -> str:
             named = f"{payload}.txt".replace("/", "_")
-            said = f"{payload}\n\n# {payload}\n\nwater {payload}"
-            found = await upload(site, named, said, key=key)
-            documents.append(found["document_id"])
-            made = await client.post("/v1/keys", json={"name": payload, "scopes": ["search"]})
-            assert made.status_code == 201, made.text
+            found = await upload(site, named, f"{payload}\n\n# {payload}\n\nwater {payload}", key=key)
             view = {"page": "documents", "name": payload[:100], "query": f"?q={payload[:20]}"}
-            assert (await client.post("/v1/views", json=view)).status_code == 201
-            facts = {
-                "name": payload,
-                "industry": payload,
-                "summary": payload,
-                "key_facts": {payload: payload},
-            }
-            assert (await client.post("/v1/clients", json=facts)).status_code == 201
+            texts = dict.fromkeys(("name", "industry", "summary"), payload)
+            for path, body in (
+                ("/v1/keys", {"name": payload, "scopes": ["search"]}),
+                ("/v1/views", view),
+                ("/v1/clients", {**texts, "key_facts": {payload: payload}}),
+            ):
+                answer = await client.post(path, json=body)
+                assert answer.status_code == 201, answer.text
+            return str(found["document_id"])
+
+        documents = await asyncio.gather(*(plant_one(payload) for payload in PAYLOADS))
         clients = (await client.get("/v1/clients?limit=100")).json()["items"]
     sources = [uuid7() for _ in PAYLOADS]
     async with site.server.database.connect("admin") as admin:
@@ -81,7 +82,17 @@ async def plant(site: Site) -> dict[str, Any]:
             reasons = json.dumps([{"name": payload}])
             await admin.execute(DECIDE, uuid7(), tenant.tenant_id, sources[0], payload, reasons)
             await admin.execute(AUDIT, uuid7(), tenant.tenant_id, payload)
-    return {"documents": documents, "source": sources[0], "clients": [each["client_id"] for each in clients]}
+    async with site.server.client(key) as client:
+        groups = (await client.get("/v1/failures")).json()["items"]
+    assert groups
+    return {
+        "source": sources[0],
+        "one": [
+            *(f"/documents/{document}?chunk=0" for document in documents[::5]),
+            *(f"/clients/{each['client_id']}" for each in clients[::6]),
+            *(f"/failures/{group['group_id']}" for group in groups[:4]),
+        ],
+    }
 
 
 async def look(page: Page, path: str) -> None:
@@ -126,10 +137,8 @@ async def test_no_text_that_is_shown_ever_runs(site: Site) -> None:
         )
         for path in lists:
             await look(page, path)
-        for document in planted["documents"][::5]:
-            await look(page, f"/documents/{document}?chunk=0")
-        for client in planted["clients"][::6]:
-            await look(page, f"/clients/{client}")
+        for path in planted["one"]:
+            await look(page, path)
         for payload in PAYLOADS[:6]:
             await look(page, f"/documents?q={payload.replace('#', '%23').replace('%', '%25')}")
         # It is there as text.

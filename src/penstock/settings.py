@@ -163,7 +163,7 @@ class Settings(SourceSettings):
     """Request budget of a remote embedder, shared by all workers; unset: 100 for Cohere, else no limit."""
     embedding_tokens_per_minute: Annotated[int | None, Field(ge=1)] = None
     embedding_price_per_million_tokens: Annotated[float | None, Field(ge=0)] = None
-    """Gives the estimate before a source's first sync a cost, in the currency of the price."""
+    """Gives the overview and the estimate before a source's first sync a cost, in the price's currency."""
 
     classifier: Literal["off", "local", "llm"] = "off"
     """What decides whether an uploaded or pushed document is kept."""

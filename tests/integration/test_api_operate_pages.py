@@ -105,6 +105,23 @@ async def test_everybody_who_may_read_sees_every_page_and_a_tenant_sees_its_own_
         assert_problem(await here.viewer.get(f"/v1/tasks/{here.other_task_id}"), 404, "task_id")
 
 
+async def test_the_overview_has_what_the_month_cost_if_the_price_is_known(
+    database: Database, tmp_path: Path
+) -> None:
+    async with (
+        api_server(database, tmp_path, embedding_price_per_million_tokens=20.0) as server,
+        server.client() as client,
+        database.connect("admin") as admin,
+    ):
+        await admin.execute(
+            "insert into accounts.usage (tenant_id, day, model, tokens, calls, texts, reused)"
+            " values ($1, (now() at time zone 'utc')::date, 'some', 150000, 3, 40, 2)",
+            server.tenant.tenant_id,
+        )
+        usage = (await ok(await client.get("/v1/overview")))["usage"]
+        assert (usage["tokens"], usage["reused"], usage["cost"]) == (150_000, 2, 3.0)
+
+
 async def test_what_tenants_share_is_for_operators_of_the_installation(
     database: Database, tmp_path: Path
 ) -> None:

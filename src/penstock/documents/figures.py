@@ -59,7 +59,7 @@ class MonthUsage:
     reused: int
     """Texts whose embedding was already cached."""
     cost: float | None = None
-    """Null: the price of a token is not known here."""
+    """In the currency of PENSTOCK_EMBEDDING_PRICE_PER_MILLION_TOKENS; null without that price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -86,12 +86,18 @@ class SystemSnapshot:
     workers: list[WorkerItem]
 
 
-async def look(connection: Connection) -> SystemSnapshot:
-    """What is going on, for the tenant of this transaction, or for an operator everywhere."""
+async def look(connection: Connection, price: float | None = None) -> SystemSnapshot:
+    """What is going on, for the tenant of this transaction, or for an operator everywhere.
+
+    `price` is that of a million tokens, for the cost of this month's embedding.
+    """
     looks, figures = Looks(connection), Figures(connection)
     queues = await looks.queues()
     workers = await looks.workers()
     found = await figures.documents()
+    if price is not None:
+        cost = round(found.usage.tokens * price / 1_000_000, 4)
+        found = replace(found, usage=replace(found.usage, cost=cost))
     stages = await figures.stages()
     return SystemSnapshot(overview=_overview(found, stages, queues, workers), queues=queues, workers=workers)
 

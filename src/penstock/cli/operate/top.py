@@ -12,6 +12,7 @@ import typer
 from penstock.cli import output
 from penstock.cli.operate.top_tables import TopSection, sections
 from penstock.cli.session import operator, run
+from penstock.settings import Settings
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -34,7 +35,7 @@ def command(once: Once = False, every: Every = 2.0, as_json: output.AsJson = Fal
 
         async with operator() as connection:
             if as_json or once or not sys.stdout.isatty():
-                _print(await look(connection), as_json=as_json)
+                _print(await look(connection, _price()), as_json=as_json)
             else:
                 await _watch(connection, every)
 
@@ -45,16 +46,20 @@ def command(once: Once = False, every: Every = 2.0, as_json: output.AsJson = Fal
             raise  # it was not done yet; a view that is watched ends this way
 
 
+def _price() -> float | None:
+    return Settings().embedding_price_per_million_tokens
+
+
 async def _watch(connection: Connection, every: float) -> None:
     from rich.live import Live
 
     from penstock.engine.overview import look
 
-    with Live(_drawn(await look(connection)), screen=True, auto_refresh=False) as live:
+    with Live(_drawn(await look(connection, _price())), screen=True, auto_refresh=False) as live:
         while True:
             live.refresh()
             await asyncio.sleep(every)
-            live.update(_drawn(await look(connection)))
+            live.update(_drawn(await look(connection, _price())))
 
 
 def _print(snapshot: SystemSnapshot, *, as_json: bool) -> None:

@@ -84,7 +84,7 @@ format: $(READY) ## format the code
 	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .
 	@$(BIN)/python -m ruff format .
 
-bench: $(BENCH_READY) ## measure the queue, documents, messages, sources and mail beside their peers; sort mail
+bench: $(BENCH_READY) console ## measure the queue, documents, messages, sources and mail beside their peers, and the console
 	@failed=0; for what in "" console documents mail mailbox messages push sources; do $(BIN)/python -m bench $$what || failed=1; done; exit $$failed
 
 bench-documents: $(BENCH_READY) ## measure the documents only

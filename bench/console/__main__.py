@@ -15,6 +15,7 @@ from time import perf_counter
 import asyncpg
 
 from bench import machine, report
+from bench.console.browser import Lists, lists_in_a_browser
 from bench.console.calls import CALLS, TENANT_ONLY, callers, shown_calls
 from bench.console.filling import fill
 from bench.job import Figures
@@ -85,8 +86,10 @@ async def run(words: Sequence[str]) -> int:
     async with running_server(options.data) as embedded:
         settings = Settings(data_dir=embedded.data_dir, requests_per_minute=1_000_000)
         async with Engine(settings) as engine:
-            rounds, statement_ms, postgres = await measure(engine, options)
-    outcome = report.Outcome(Answers(statement_ms), rounds)
+            rounds, lists, statement_ms, postgres = await measure(engine, options)
+    outcomes = [report.Outcome(Answers(statement_ms), rounds)]
+    if lists:
+        outcomes.append(report.Outcome(Lists(), lists))
     facts: dict[str, object] = {
         "date": started.isoformat(timespec="seconds"),
         "command": " ".join(["python -m bench console", *words]),
@@ -95,13 +98,15 @@ async def run(words: Sequence[str]) -> int:
         "sizes": {"tasks": options.tasks, "documents": options.documents, "repeats": options.repeats},
         "seconds": round((datetime.datetime.now(datetime.UTC) - started).total_seconds()),
     }
-    path = report.write(options.name, facts, [outcome])
+    path = report.write(options.name, facts, outcomes)
     report.show(path.read_text())
-    return 0 if all(verdict.passed for verdict in outcome.verdicts) else 1
+    return 0 if all(verdict.passed for outcome in outcomes for verdict in outcome.verdicts) else 1
 
 
-async def measure(engine: Engine, options: argparse.Namespace) -> tuple[dict[str, list[Figures]], float, str]:
-    """Fill, serve, and make every call several times as both callers."""
+async def measure(
+    engine: Engine, options: argparse.Namespace
+) -> tuple[dict[str, list[Figures]], dict[str, list[Figures]], float, str]:
+    """Fill, serve, make every call several times as both callers, and look at the lists in a browser."""
     addresses = engine.tasks.addresses
     admin: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(addresses.admin)
     operators = await TenantPool.open(addresses.operator, application_name="bench", size=1)
@@ -129,6 +134,7 @@ async def measure(engine: Engine, options: argparse.Namespace) -> tuple[dict[str
                     name = f"{who} {re.sub(r'[0-9]{4,}[0-9.]*', 'N', path)}"
                     rounds[name] = [await timed(client, path, options.repeats)]
                     print(f"{name}: {rounds[name][0]['max_ms']:.0f} ms", file=sys.stderr)
+        lists = await lists_in_a_browser(url, addresses.operator, options.tenant, options.repeats)
         running.stop()
         await serving
     statement_ms = float(await admin.fetchval(STATEMENTS) or 0)
@@ -137,7 +143,7 @@ async def measure(engine: Engine, options: argparse.Namespace) -> tuple[dict[str
     postgres = str(await admin.fetchval("show server_version"))
     await operators.close()
     await admin.close()
-    return rounds, statement_ms, postgres
+    return rounds, lists, statement_ms, postgres
 
 
 async def timed(client: object, path: str, repeats: int) -> Figures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,14 +111,27 @@ async def test_the_quota_of_the_settings_applies_to_a_tenant_without_its_own(
 
 
 async def test_a_tenant_cannot_raise_its_own_quota_over_http(database: Database, tmp_path: Path) -> None:
+    quotas = {"max_documents", "max_stored_bytes", "max_keys"}
     async with api_server(database, tmp_path) as server, server.client() as client:
+        before = (await client.get("/v1/usage")).json()["quotas"]
         described = (await client.get("/openapi.json")).json()
-        bodies = [
-            name
-            for name, schema in described["components"]["schemas"].items()
-            if any(field.startswith("max_") for field in schema.get("properties", {}))
+        schemas = described["components"]["schemas"]
+        raising = [
+            (method, path.replace("{slug}", server.tenant.slug))
+            for path, operations in described["paths"].items()
+            for method, operation in operations.items()
+            for body in operation.get("requestBody", {}).get("content", {}).values()
+            if not quotas.isdisjoint(schemas[_name_of(body)].get("properties", {}))
         ]
-        assert bodies == []
+        assert raising, "operators of the installation can"
+        for method, path in raising:
+            answer = await client.request(method, path, json={"slug": "new", "max_documents": 1_000_000})
+            assert answer.status_code == 403, (method, path, answer.text)
+        assert (await client.get("/v1/usage")).json()["quotas"] == before
+
+
+def _name_of(body: dict[str, Any]) -> str:
+    return str(body["schema"].get("$ref", "/Problem")).rpartition("/")[2]
 
 
 async def test_a_python_caller_gets_the_quota_by_name(database: Database, tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ class LiveChanges:
             self._lingering = None
         if self.listening.is_set():
             page.tell(EVERYTHING)  # what it has read may be older than the stream
-        elif self._running is None and not self.closed:
-            self._running = asyncio.create_task(self._run(), name="penstock-live")
+        else:
+            self._start()
         try:
             yield page
         finally:
@@ -135,8 +135,13 @@ class LiveChanges:
         if self._lingering is not None:
             self._lingering.cancel()
             self._lingering = None
-        if self._running is not None:
+        if self._running is not None and not self._running.cancelling():
             self._running.cancel()
+
+    def _start(self) -> None:
+        """Unless it runs, or nobody is there to listen for."""
+        if self._running is None and self._subscriptions and not self.closed:
+            self._running = asyncio.create_task(self._run(), name="penstock-live")
 
     async def _run(self) -> None:
         """Until the last page is gone: listen, and renew the registration."""
@@ -159,9 +164,11 @@ class LiveChanges:
                 await asyncio.sleep(RENEW_SECONDS)
         finally:
             self.listening.clear()
-            self._running = None
             await listener.stop()
             await self._end()
+            # Not before: another run has the same registration, which this one has just removed.
+            self._running = None
+            self._start()
 
     async def _poll(self) -> None:
         """Without NOTIFY pages look again every few seconds."""

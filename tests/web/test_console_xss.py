@@ -10,6 +10,8 @@ import pytest
 
 from penstock.model import uuid7
 from tests.plugins.console import Site
+from tests.plugins.console_data import Report
+from tests.plugins.workers import eventually
 from tests.web.payloads import PAYLOADS
 from tests.web.settling import COUNT_REQUESTS, settled
 from tests.web.uploading import upload
@@ -82,7 +84,15 @@ async def plant(site: Site) -> dict[str, Any]:
             reasons = json.dumps([{"name": payload}])
             await admin.execute(DECIDE, uuid7(), tenant.tenant_id, sources[0], payload, reasons)
             await admin.execute(AUDIT, uuid7(), tenant.tenant_id, payload)
+    await site.tasks.bill.enqueue_many([Report(month=each) for each in PAYLOADS], tenant_id=tenant.tenant_id)
     async with site.server.client(key) as client:
+        dead: list[dict[str, Any]] = []
+
+        async def all_dead() -> bool:
+            dead[:] = (await client.get("/v1/tasks?state=dead&limit=100")).json()["items"]
+            return len(dead) == len(PAYLOADS)
+
+        await eventually(all_dead, within=60, what="every task failed with its payload in the message")
         groups = (await client.get("/v1/failures")).json()["items"]
     assert groups
     return {
@@ -91,6 +101,7 @@ async def plant(site: Site) -> dict[str, Any]:
             *(f"/documents/{document}?chunk=0" for document in documents[::5]),
             *(f"/clients/{each['client_id']}" for each in clients[::6]),
             *(f"/failures/{group['group_id']}" for group in groups[:4]),
+            *(f"/tasks/{each['task_id']}" for each in dead[::10]),
         ],
     }
 
@@ -121,6 +132,7 @@ async def test_no_text_that_is_shown_ever_runs(site: Site) -> None:
             "/documents?status=failed",
             "/failures",
             "/tasks",
+            "/tasks?state=dead",
             "/queues",
             "/workers",
             "/processes",

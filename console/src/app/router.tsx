@@ -1,6 +1,6 @@
 /** The pages by their addresses. Each is a module of its own that is fetched when it is first opened. */
 
-import { Component, lazy, startTransition, Suspense, useEffect, useMemo, useState, type ComponentType, type ReactNode } from "react";
+import { Component, lazy, startTransition, Suspense, useEffect, useMemo, useRef, useState, type ComponentType, type ReactNode } from "react";
 import { matchPath } from "../lib/routes";
 import { EmptyState, ErrorBox, Loading } from "../ui/notices";
 import { Page } from "../ui/page";
@@ -44,8 +44,19 @@ const PAGES = [
 
 export function Router() {
   const [address, setAddress] = useState(currentAddress);
-  // In a transition the old page stays until the module of the new one is here.
-  useEffect(() => onAddress(() => startTransition(() => setAddress(currentAddress()))), []);
+  const currentPath = useRef(address.path);
+  useEffect(
+    () =>
+      onAddress(() => {
+        const next = currentAddress();
+        // In a transition the old page stays until the module of the new one is here. On the same page a filter
+        // or a box that lives in the address has to answer to a click at once.
+        if (next.path === currentPath.current) setAddress(next);
+        else startTransition(() => setAddress(next));
+        currentPath.current = next.path;
+      }),
+    [],
+  );
   const found = useMemo(() => matchPath(address.path, PAGES), [address.path]);
   const shown = useMemo(() => ({ ...address, params: found?.params ?? {} }), [address, found]);
   const Found = found?.value ?? NotFound;

@@ -1,0 +1,1 @@
+"""Measures how fast inlets move messages into the queue."""

@@ -1,0 +1,1 @@
+"""Other people's queues into ours, exactly once: receive, one transaction, acknowledge."""

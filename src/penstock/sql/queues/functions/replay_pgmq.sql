@@ -1,0 +1,41 @@
+-- Sends messages from the archive of an inlet's pgmq queue again, under new ids, and removes them there, so that nobody replays
+-- them twice: those with these ids, or without ids all that the inlet refused. Returns how many. Leaves an audit row.
+-- Locks: the archived messages. Raises PS005, PS013.
+create or replace function queues.replay_pgmq(_inlet text, _msg_ids bigint[] default null, _by text default null)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_inlet queues.inlet := queues.find_inlet(_inlet);
+  v_queue text := v_inlet.config ->> 'queue';
+  v_ids bigint[] := _msg_ids;
+  v_headers boolean;
+  v_count integer;
+begin
+  if v_inlet.kind <> 'pgmq' or v_queue is null then
+    raise exception using errcode = 'PS005', detail = 'inlet',
+      message = format('inlet %L does not read pgmq', _inlet),
+      hint = 'Messages of other senders are in their own dead-letter queue: use its own redrive.';
+  end if;
+  if v_ids is null then
+    select coalesce(array_agg(r.message_key::bigint), '{}') into v_ids
+    from queues.inlet_refusal r where r.inlet_id = v_inlet.inlet_id and r.message_key ~ '^[0-9]{1,18}$';
+  end if;
+  select exists (
+    select from pg_attribute a
+    where a.attrelid = to_regclass(internal.pgmq_table(v_queue, 'a')) and a.attname = 'headers' and not a.attisdropped)
+  into v_headers;
+  execute format(
+    'with back as (delete from %s a where a.msg_id = any ($1) returning a.*)
+     select count(*)::integer from (select * from back order by back.msg_id) b cross join lateral pgmq.send($2, b.message%s)',
+    internal.pgmq_table(v_queue, 'a'), case when v_headers then ', b.headers' else '' end)
+  into v_count using v_ids, v_queue;
+  delete from queues.inlet_refusal r
+  where r.inlet_id = v_inlet.inlet_id and r.message_key = any (select i.id::text from unnest(v_ids) as i (id));
+  perform queues.note_audit(
+    'replay inlet', _inlet, jsonb_strip_nulls(jsonb_build_object('by', _by, 'messages', v_count)));
+  return v_count;
+end;
+$$;

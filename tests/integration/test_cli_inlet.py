@@ -1,0 +1,113 @@
+"""penstock inlet: add, list, show, pause, replay and remove; what is missing is said with the remedy."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from penstock.cli.doctor.inlet_checks import check_inlets
+from penstock.db import Connection
+from penstock.inlets.operations import InletOperations
+from tests.plugins.command_line import CommandLine
+from tests.plugins.database import Database
+from tests.plugins.pgmq import add_queue, install, send
+from tests.plugins.workers import Crew, ended, eventually
+
+TENANT = "select all_tenants.create_tenant(internal.uuid7(), internal.uuid7(), 'acme', '', 'words')"
+ADD = ("inlet", "add", "pgmq", "orders", "--queue", "orders")
+
+
+async def test_an_inlet_is_added_shown_paused_replayed_and_removed(
+    database: Database, penstock: CommandLine
+) -> None:
+    async with database.connect("admin") as admin:
+        assert "this database has no pgmq" in penstock(*ADD, "--type", "job").err
+        await install(admin)
+        assert "pgmq has no queue 'orders'" in penstock(*ADD, "--type", "job").err
+        await admin.execute("select pgmq.create('orders')")
+        refused = penstock(*ADD)
+        assert "Add --type TASK_TYPE, or --any-type" in refused.err
+        assert "there is no tenant 'nobody'" in penstock(*ADD, "--type", "job", "--tenant", "nobody").err
+        added = penstock(*ADD, "--type", "job", "--wrappers", "--json").json
+        assert added == {"inlet": "orders", "kind": "pgmq", "source": "pgmq:orders"}
+        again = penstock("inlet", "add", "pgmq", "more", "--queue", "orders", "--type", "job")
+        assert "the inlet 'orders' reads pgmq:orders already" in again.err
+        assert "nobody reads orders" in penstock("doctor").out
+        await _move(admin)
+        shown = penstock("inlet", "show", "orders", "--json").json
+        assert (shown["received"], shown["taken"], shown["refused"]) == (2, 1, 1)
+        assert shown["task_types"] == ["job"]
+        assert shown["refusals"][0]["reason"] == "its payload is not a JSON object"
+        assert "its payload is not a JSON object" in penstock("inlet", "show", "orders").out
+        assert penstock("inlet", "list", "--json").json["inlets"][0]["name"] == "orders"
+        assert penstock("inlet", "pause", "orders", "--json").json == {"inlet": "orders", "enabled": False}
+        assert "orders is paused" in penstock("doctor").out
+        penstock("inlet", "resume", "orders")
+        assert penstock("inlet", "replay", "orders", "--json").json == {"inlet": "orders", "replayed": 1}
+        assert "which has taken in 1 message" in penstock("inlet", "remove", "orders").err
+        removed = penstock("inlet", "remove", "orders", "--yes", "--json").json
+        assert removed == {"inlet": "orders", "removed": True, "taken": 1}
+        assert "there is no inlet 'orders'" in penstock("inlet", "orders").err
+        assert "there is no inlet 'orders'" in penstock("inlet", "show", "orders").err
+
+
+@pytest.mark.timeout(120)
+async def test_an_inlet_that_a_worker_holds_is_read_beside_it(
+    database: Database, tmp_path: Path, crew: Crew
+) -> None:
+    """The inlet is a tenant's: the login of workers reads it, too."""
+    async with database.connect("admin") as admin:
+        await admin.execute(TENANT)
+        await admin.execute("select queues.put_task_type('job')")
+        await add_queue(database, tenant="acme")
+        await admin.fetch("select * from queues.hold_inlets('a worker', array['pgmq'], 600)")
+        reader = crew.spawn(
+            "penstock", "inlet", "orders", database_url=database.runtime_url, data_dir=tmp_path
+        )
+        await send(admin, '{"n": 1}')
+
+        async def is_moved() -> bool:
+            return bool(await admin.fetchval("select count(*) = 1 from queues.task"))
+
+        await eventually(is_moved, within=60)
+        assert await admin.fetchval("select holder from queues.inlet_hold") == "a worker"
+        reader.send_signal(signal.SIGTERM)
+        assert await ended(reader) == 0
+        assert await admin.fetchval("select holder from queues.inlet_hold") == "a worker"
+
+
+async def test_an_inlet_of_a_bridge_is_not_run_by_penstock(database: Database, penstock: CommandLine) -> None:
+    async with database.connect("operator") as operator:
+        await operator.execute("select queues.put_inlet('orders', 'bullmq', 'bullmq:orders')")
+    refused = penstock("inlet", "orders")
+    assert refused.code != 0
+    assert "inlets of kind 'bullmq' are not read by Penstock's workers" in refused.err
+
+
+async def test_doctor_warns_of_what_was_refused_recently_and_of_a_bridge_that_is_silent(
+    database: Database,
+) -> None:
+    async with database.connect("operator") as operator, database.connect("admin") as admin:
+        calls = InletOperations(operator)
+        await calls.add("orders", "bullmq", "bullmq:orders", {})
+
+        async def said() -> list[tuple[str, str]]:
+            return [(each.status, each.message) for each in await check_inlets(calls)]
+
+        assert await said() == [("warn", "orders has received nothing yet")]
+        await operator.fetch('select * from queues.take_in(\'orders\', \'[{"key": "a", "refused": "bad"}]\')')
+        assert await said() == [("warn", "orders refused 1 message in the last 24 hours")]
+        await admin.execute("update queues.inlet_refusal set at = at - interval '25 hours'")
+        assert await said() == [("ok", "1 inlet, 1 message received")]
+        await admin.execute("update queues.inlet_count set lag = interval '400 seconds'")
+        assert await said() == [("warn", "messages of orders wait for 400 s before they are taken in")]
+        await admin.execute("update queues.inlet_count set at = '2026-11-01T10:00:00Z'")
+        assert await said() == [("warn", "orders has received nothing since 2026-11-01 10:00 UTC")]
+
+
+async def _move(admin: Connection) -> None:
+    await admin.execute("select queues.put_task_type('job')")
+    await send(admin, '{"n": 1}', "[]")
+    await admin.fetch("select * from queues.take_from_pgmq('orders')")

@@ -1,0 +1,225 @@
+"""pgmq: a message moves in one transaction, whatever the version; the wrappers give up after five reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+
+from penstock.db import Connection
+from penstock.db.pgmq import prepare_queue
+from penstock.errors import Conflict, NotFound
+from tests.plugins.database import Database
+from tests.plugins.pgmq import VERSIONS, Version, add_queue, install, send
+from tests.sql.queue_calls import Calls, calls, rows
+
+TOO_LARGE = json.dumps({"a": "x" * (17 * 1024 * 1024)})
+
+
+async def move(connection: Connection, limit: int = 100) -> tuple[int, int, int]:
+    (row,) = await connection.fetch("select * from queues.take_from_pgmq('orders', $1)", limit)
+    return row["received"], row["taken"], row["refused"]
+
+
+async def left(queue: Calls) -> tuple[int, int, int]:
+    """Messages in the queue, in the archive, and tasks."""
+    tables = ("pgmq.q_orders", "pgmq.a_orders", "queues.task")
+    counts = [await queue.admin.fetchval(f"select count(*) from {table}") for table in tables]
+    return counts[0], counts[1], counts[2]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_messages_of_every_version_become_tasks_in_their_order_and_are_archived(
+    database: Database, version: Version
+) -> None:
+    await add_queue(database, version=version)
+    async with calls(database) as queue:
+        await send(queue.admin, *(json.dumps({"n": n}) for n in range(5)))
+        assert await move(queue.runtime, 3) == (3, 3, 0)
+        assert await move(queue.operator, 3) == (2, 2, 0)
+        assert await move(queue.runtime) == (0, 0, 0)
+        assert await left(queue) == (0, 5, 5)
+        payloads = await queue.admin.fetch("select payload from queues.task order by task_id")
+        assert [json.loads(row["payload"])["n"] for row in payloads] == list(range(5))
+        (inlet,) = await rows(queue.operator, "inlets")
+        assert (inlet["received"], inlet["taken"], inlet["refused"]) == (5, 5, 0)
+
+
+async def test_a_move_that_is_rolled_back_leaves_every_message_readable(database: Database) -> None:
+    await add_queue(database)
+    async with calls(database) as queue:
+        await send(queue.admin, "{}", "{}")
+        transaction = queue.runtime.transaction()
+        await transaction.start()
+        assert await move(queue.runtime) == (2, 2, 0)
+        async with database.connect("runtime") as other:
+            assert await move(other) == (0, 0, 0), "the other mover skips them"
+        await transaction.rollback()
+        assert await left(queue) == (2, 0, 0)
+        assert await move(queue.runtime) == (2, 2, 0)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_bad_messages_are_archived_with_a_reason_and_can_be_replayed(
+    database: Database, version: Version
+) -> None:
+    await add_queue(database, version=version)
+    async with calls(database) as queue:
+        await queue.put_type("job", required_keys=["n"])
+        bad = ["5", "[1]", "null", "{}", TOO_LARGE]
+        ids = await send(queue.admin, '{"n": 1}', *bad, '{"n": 2}')
+        assert await move(queue.runtime) == (7, 2, 5)
+        assert await left(queue) == (0, 7, 2)
+        refused = {
+            int(row["message_key"]): row["reason"]
+            for row in await rows(queue.operator, "inlet_refusals", "orders")
+        }
+        assert refused == {
+            ids[1]: "its payload is not a JSON object",
+            ids[2]: "its payload is not a JSON object",
+            ids[3]: "its payload is not a JSON object",
+            ids[4]: "a payload of 'job' lacks 'n'",
+            ids[5]: "it is larger than 16 MiB",
+        }
+        await queue.put_type("job")
+        assert await queue.operator.fetchval("select queues.replay_pgmq('orders', $1)", [ids[4]]) == 1
+        assert await queue.operator.fetchval("select queues.replay_pgmq('orders', $1)", [ids[4]]) == 0
+        assert await move(queue.runtime) == (1, 1, 0)
+        assert await queue.operator.fetchval("select queues.replay_pgmq('orders')") == 4
+        assert await left(queue) == (4, 3, 3)
+        assert await rows(queue.operator, "inlet_refusals", "orders") == []
+
+
+async def test_an_envelope_names_its_type_and_its_tenant(database: Database) -> None:
+    await add_queue(database, config='{"queue": "orders", "shape": "envelope"}')
+    async with calls(database) as queue:
+        tenant = await add_tenant(queue)
+        await send(
+            queue.admin,
+            '{"task_type": "job", "payload": {"n": 1}, "tenant": "acme", "priority": 1}',
+            '{"task_type": "job", "payload": {"n": 1}, "tenant": "nobody"}',
+            '{"payload": {}}',
+        )
+        assert await move(queue.runtime) == (3, 1, 2)
+        (task,) = await queue.admin.fetch("select * from queues.task")
+        assert (task["tenant_id"], task["priority"]) == (tenant, 1)
+        assert await queue.admin.fetchval("select count(*) from accounts.tenant") == 1
+
+
+async def test_pgmq_may_be_absent_and_the_error_says_what_to_do(database: Database) -> None:
+    async with database.connect("admin") as admin:
+        with pytest.raises(NotFound, match="this database has no pgmq"):
+            await prepare_queue(admin, "orders", wrappers=False)
+        await install(admin)
+        with pytest.raises(NotFound, match="pgmq has no queue 'orders'"):
+            await prepare_queue(admin, "orders", wrappers=False)
+
+
+async def test_a_queue_with_an_odd_name_is_read(database: Database) -> None:
+    await add_queue(
+        database, queue='Odd "name" ü', config=json.dumps({"queue": 'Odd "name" ü', "task_type": "job"})
+    )
+    async with calls(database) as queue:
+        await send(queue.admin, "{}", queue='Odd "name" ü')
+        assert await move(queue.runtime) == (1, 1, 0)
+
+
+async def read(connection: Connection, *, vt: int = 300, qty: int = 1) -> list[Any]:
+    return list(
+        await connection.fetch("select * from public.ingestion_read('orders', vt => $1, qty => $2)", vt, qty)
+    )
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_message_delivered_five_times_is_archived_and_its_job_fails(
+    database: Database, version: Version
+) -> None:
+    await add_queue(database, version=version, wrappers=True, inlet=None)
+    async with calls(database) as queue:
+        job = await open_job(queue)
+        poison = await queue.operator.fetchval(
+            "select public.ingestion_enqueue('orders', $1)", json.dumps({"job_id": job})
+        )
+        for delivery in range(1, 5):
+            (message,) = await read(queue.operator, vt=0)
+            assert (message["msg_id"], message["read_ct"]) == (poison, delivery)
+        good = await queue.operator.fetchval("select public.ingestion_enqueue('orders', '{\"n\": 1}', 0)")
+        (message,) = await read(queue.operator, vt=0)
+        assert message["msg_id"] == good, "the fifth delivery is not handed out, what follows is"
+        assert await queue.admin.fetchval("select msg_id from pgmq.a_orders") == poison
+        ended = await queue.admin.fetchrow("select * from ingest.ingestion_job")
+        assert ended is not None
+        assert (ended["status"], ended["error_message"]) == ("failed", "max_retries_exceeded")
+        assert ended["finished_at"] is not None
+
+
+@pytest.mark.parametrize("close", ["ingestion_delete", "ingestion_archive"])
+async def test_a_late_consumer_closes_nothing_that_another_holds(database: Database, close: str) -> None:
+    await add_queue(database, wrappers=True, inlet=None)
+    async with calls(database) as queue:
+        await send(queue.admin, "{}")
+        (late,) = await read(queue.operator, vt=0)
+        (holder,) = await read(queue.operator)
+        assert holder["vt"].timestamp() - holder["enqueued_at"].timestamp() > 290
+        call = f"select public.{close}('orders', $1, $2)"
+        assert await queue.operator.fetchval(call, late["msg_id"], late["read_ct"]) is False
+        assert await queue.operator.fetchval(call, holder["msg_id"], holder["read_ct"]) is True
+        assert await queue.operator.fetchval(call, holder["msg_id"], holder["read_ct"]) is False
+        archived = 1 if close == "ingestion_archive" else 0
+        assert await left(queue) == (0, archived, 0)
+
+
+async def test_only_service_role_may_use_the_wrappers(database: Database) -> None:
+    await add_queue(database, wrappers=True, inlet=None)
+    async with database.connect("runtime") as runtime:
+        for call in (
+            "ingestion_read('orders')",
+            "ingestion_enqueue('orders', '{}')",
+            "ingestion_delete('orders', 1)",
+        ):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await runtime.fetch(f"select public.{call}")
+    async with database.connect("admin") as admin:
+        await prepare_queue(admin, "orders", wrappers=True)  # again is fine
+        owners = await admin.fetch(
+            "select distinct proowner::regrole::text, prosecdef, array_to_string(proconfig, ',') from pg_proc"
+            " where proname like 'ingestion\\_%' and pronamespace = 'public'::regnamespace"
+        )
+        assert [tuple(row) for row in owners] == [("penstock_queue", True, "search_path=pg_catalog, pg_temp")]
+        assert not await admin.fetchval("select has_schema_privilege('penstock_queue', 'public', 'create')")
+
+
+async def test_functions_of_the_same_name_that_are_not_ours_are_left_alone(database: Database) -> None:
+    async with database.connect("admin") as admin:
+        await install(admin)
+        await admin.execute("select pgmq.create('orders')")
+        await admin.execute(
+            "create function public.ingestion_delete(text, bigint) returns int language sql as 'select 7'"
+        )
+        with pytest.raises(Conflict, match="exists already and is not of Penstock"):
+            await prepare_queue(admin, "orders", wrappers=True)
+        assert await admin.fetchval("select public.ingestion_delete('orders', 1)") == 7
+
+
+async def add_tenant(queue: Calls) -> UUID:
+    tenant = uuid4()
+    await queue.operator.execute(
+        "select all_tenants.create_tenant($1, $2, 'acme', 'Acme', 'words')", tenant, uuid4()
+    )
+    return tenant
+
+
+async def open_job(queue: Calls) -> str:
+    """An ingestion job of a tenant's source, as a sync that has begun has it."""
+    tenant, source = await add_tenant(queue), uuid4()
+    await queue.put_type("sync-source")
+    async with queue.runtime.transaction():
+        await queue.runtime.execute("select set_config('penstock.tenant_id', $1, true)", str(tenant))
+        await queue.runtime.execute(
+            "select ingest.add_source($1, 'folder', 'papers', 'default', 'papers')", source
+        )
+        begun = json.loads(await queue.runtime.fetchval("select ingest.begin_sync($1, 1)", source))
+    return str(begun["job_id"])

@@ -12,7 +12,9 @@ from penstock.model import Chunk, DocumentId, TenantId
 BATCH = 500
 """Chunks per transaction."""
 
-STAGE = "select ingest.stage_chunks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+STAGE = """
+select ingest.stage_chunks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+  $16, $17)"""
 DROP = "select ingest.drop_generation($1, $2)"
 ERASE = "select ingest.erase_chunks($1)"
 
@@ -30,6 +32,8 @@ async def stage_rows(
     chunks: Sequence[Chunk],
     model: str,
     embeddings: Sequence[str] | None,
+    title: str | None = None,
+    language: str | None = None,
 ) -> None:
     """Write one batch; without embeddings the vectors are stored elsewhere."""
     async with tenants.transaction(tenant_id, durable=False) as connection:
@@ -49,6 +53,9 @@ async def stage_rows(
             json.dumps([list(chunk.heading_path) for chunk in chunks]),
             [chunk.input_sha256 for chunk in chunks],
             None if embeddings is None else list(embeddings),
+            json.dumps([[[each.start, *each.path] for each in chunk.headings] for chunk in chunks]),
+            title,
+            language,
         )
 
 

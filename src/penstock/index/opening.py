@@ -25,4 +25,9 @@ def open_index(settings: Settings, tenants: TenantPool) -> Index:
             # Imported here: its client is an extra.
             from penstock.index.qdrant import QdrantIndex
 
-            return QdrantIndex.open(settings.qdrant_url, settings.qdrant_api_key, tenants)
+            return QdrantIndex.open(
+                settings.qdrant_url,
+                settings.qdrant_api_key,
+                tenants,
+                seconds=settings.qdrant_timeout_seconds,
+            )

@@ -42,12 +42,22 @@ class PgvectorIndex:
         chunks: Sequence[Chunk],
         vectors: Sequence[Vector],
         model: str,
+        title: str | None = None,
+        language: str | None = None,
     ) -> None:
         for start in range(0, len(chunks), BATCH):
             batch = slice(start, start + BATCH)
             embeddings = [as_text(vector) for vector in vectors[batch]]
             await stage_rows(
-                self._tenants, tenant_id, document_id, generation, chunks[batch], model, embeddings
+                self._tenants,
+                tenant_id,
+                document_id,
+                generation,
+                chunks[batch],
+                model,
+                embeddings,
+                title,
+                language,
             )
 
     async def drop(self, tenant_id: TenantId, document_id: DocumentId, generations: Sequence[int]) -> None:

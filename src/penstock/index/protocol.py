@@ -19,6 +19,8 @@ class QueryVector:
     vector: Vector
     tokens: int = 0
     """Tokens used to embed it."""
+    is_respelt: bool = False
+    """Whether misspelt words of the query were corrected first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,11 @@ class Index(Protocol):
         chunks: Sequence[Chunk],
         vectors: Sequence[Vector],
         model: str,
+        title: str | None = None,
+        language: str | None = None,
     ) -> None:
-        """Write chunks of a generation that is not live yet; idempotent."""
+        """Write chunks of a generation that is not live yet, of a document with this title and language;
+        idempotent."""
 
     async def drop(self, tenant_id: TenantId, document_id: DocumentId, generations: Sequence[int]) -> None:
         """Delete generations that are not live."""

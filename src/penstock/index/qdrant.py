@@ -1,13 +1,11 @@
-"""The index with vectors in Qdrant, in a collection per tenant and project; rows stay in Postgres."""
+"""The index with vectors in Qdrant, in one collection per model; rows stay in Postgres."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Self
+from functools import partial
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from penstock.db.tenancy import TenantPool
@@ -15,45 +13,34 @@ from penstock.errors import IndexUnavailable, SettingInvalid
 from penstock.index.chunk_rows import BATCH, drop_rows, erase_rows, stage_rows
 from penstock.index.counts import maintain_counts
 from penstock.index.opening import is_server
-from penstock.index.protocol import Gathered, Hit, IndexQuery, hits_as_json
-from penstock.index.vectors import as_floats
+from penstock.index.protocol import Gathered, IndexQuery
 from penstock.model import Chunk, DocumentId, ProjectId, TenantId, Vector
+from penstock.observe import get_logger
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient, models
 
 try:
-    from qdrant_client import AsyncQdrantClient, models
-    from qdrant_client.http.exceptions import ApiException
-
-    from penstock.index.qdrant_points import (
-        DENSE,
-        SPARSE,
-        collection_of,
-        of_document,
-        point_of,
-        searchable,
-        sparse_of,
-        tenant_prefix,
-    )
+    from penstock.index.qdrant_collections import Collections
+    from penstock.index.qdrant_move import QdrantMove
+    from penstock.index.qdrant_old_layout import OldLayout
+    from penstock.index.qdrant_points import of_document, point_of
+    from penstock.index.qdrant_requests import CollectionGone, ask, open_client
+    from penstock.index.qdrant_search import COLLECTIONS, QdrantSearch
+    from penstock.index.tenant_points import TenantPoints
 except ImportError as missing:
     raise SettingInvalid(
         "PENSTOCK_INDEX", "qdrant needs its client; install it: pip install 'penstock[qdrant]'"
     ) from missing
 
-UPSERT = 100
-SWEEP_STEP = 100
-MOST_HITS = 10_000
-"""How many hits a search examines for live ones that pass the filter."""
+log = get_logger(__name__)
 
+SECONDS = 30.0
+SWEEP_STEP = 100
 IS_DELETED = "select accounts.show_tenant() ->> 'status' = 'deleted'"
-CANDIDATES = "select document_ids from search.candidate_documents($1)"
 SWEEP = "select all_tenants.sweep_generations(1, $1, $2)"
-TERMS = "select lexeme from search.query_terms($1)"
 WEIGHTS = "select * from ingest.chunk_weights($1, $2, $3)"
-LIVE = "select document_id, generation, ordinal from search.live_hits($1, $2)"
-PAYLOAD_INDEXES = {
-    "documentId": models.PayloadSchemaType.KEYWORD,
-    "generation": models.PayloadSchemaType.INTEGER,
-    "isDeleted": models.PayloadSchemaType.BOOL,
-}
+COUNTS = "select 1 from ingest.chunk_counts($1, $2)"
 
 
 class QdrantIndex:
@@ -62,13 +49,15 @@ class QdrantIndex:
     def __init__(self, client: AsyncQdrantClient, tenants: TenantPool, *, is_local: bool) -> None:
         self._client = client
         self._tenants = tenants
-        self._is_local = is_local
-        self._known: set[str] = set()
+        self._collections = Collections(client, tenants, is_local, {})
+        self._old = OldLayout(client)
 
     @classmethod
-    def open(cls, address: str, api_key: str | None, tenants: TenantPool) -> Self:
+    def open(
+        cls, address: str, api_key: str | None, tenants: TenantPool, *, seconds: float = SECONDS
+    ) -> Self:
         """A server's address, or a folder for the client's local mode (one process, small collections)."""
-        return cls(_client(address, api_key), tenants, is_local=not is_server(address))
+        return cls(open_client(address, api_key, seconds), tenants, is_local=not is_server(address))
 
     @property
     def is_in_database(self) -> bool:
@@ -86,13 +75,14 @@ class QdrantIndex:
         chunks: Sequence[Chunk],
         vectors: Sequence[Vector],
         model: str,
+        title: str | None = None,
+        language: str | None = None,
     ) -> None:
-        if not chunks:
-            return
-        collection = await self._collection(tenant_id, project_id, model, len(vectors[0]) // 2)
         for start in range(0, len(chunks), BATCH):
             batch = chunks[start : start + BATCH]
-            await stage_rows(self._tenants, tenant_id, document_id, generation, batch, model, None)
+            await stage_rows(
+                self._tenants, tenant_id, document_id, generation, batch, model, None, title, language
+            )
             weights = await self._weights(tenant_id, document_id, generation, batch)
             points = [
                 point_of(
@@ -106,18 +96,17 @@ class QdrantIndex:
                 )
                 for chunk, vector in zip(batch, vectors[start : start + BATCH], strict=True)
             ]
-            async with self._answering():
-                for first in range(0, len(points), UPSERT):
-                    await self._client.upsert(collection, points[first : first + UPSERT], wait=True)
+            collection = await self._put(tenant_id, model, len(vectors[0]) // 2, points)
+            await self._take_back(tenant_id, document_id, generation, collection)
 
     async def retire(self, tenant_id: TenantId, document_id: DocumentId, generations: Sequence[int]) -> None:
         """Mark generations that are no longer live; searches already exclude them by the document's row."""
-        payload = {"isDeleted": True, "deletedAt": datetime.now(UTC).isoformat()}
-        async with self._answering():
-            for collection in await self._collections(tenant_id):
-                await self._client.set_payload(
-                    collection, payload, points=of_document(document_id, generations), wait=True
-                )
+        payload: dict[str, object] = {"isDeleted": True, "deletedAt": datetime.now(UTC).isoformat()}
+        for points in await self._points(tenant_id):
+            try:
+                await points.mark(payload, of_document(document_id, generations))
+            except CollectionGone:
+                continue
 
     async def drop(self, tenant_id: TenantId, document_id: DocumentId, generations: Sequence[int]) -> None:
         await drop_rows(self._tenants, tenant_id, document_id, generations)
@@ -125,11 +114,11 @@ class QdrantIndex:
 
     async def drop_document(self, tenant_id: TenantId, document_id: DocumentId) -> None:
         await erase_rows(self._tenants, tenant_id, document_id)
-        await self._delete(tenant_id, of_document(document_id))
         async with self._tenants.transaction(tenant_id) as connection:
             is_deleted = await connection.fetchval(IS_DELETED)
+        await self._delete(tenant_id, [] if is_deleted else of_document(document_id))
         if is_deleted:
-            await self._drop_empty(tenant_id)
+            await self._drop_old(tenant_id)
 
     async def maintain(self) -> None:
         for tenant_id, document_id, generation in await self._due(marked=False):
@@ -145,66 +134,49 @@ class QdrantIndex:
         await maintain_counts(self._tenants)
 
     async def gather(self, tenant_id: TenantId, query: IndexQuery) -> Gathered:
-        async with self._tenants.transaction(tenant_id) as connection:
-            documents = await connection.fetchval(CANDIDATES, query.filter)
-            lexemes = await connection.fetch(TERMS, query.text or "")
-        if documents == []:
-            return Gathered([], [])
-        there = await self._collections(tenant_id)
-        look = _CollectionSearch(self._client, self._tenants, tenant_id, query, documents)
-        near: list[Hit] = []
-        matched: list[Hit] = []
-        async with self._answering():
-            for probe in query.probes:
-                wanted = {
-                    collection_of(tenant_id, project_id, probe.model) for project_id in query.project_ids
-                }
-                for collection in there & wanted:
-                    near += await look.hits(collection, as_floats(probe.vector), DENSE, probe.model)
-            if lexemes:
-                sparse = sparse_of({row["lexeme"]: 1.0 for row in lexemes})
-                projects = tuple(
-                    f"{tenant_prefix(tenant_id)}{project_id.hex}_" for project_id in query.project_ids
-                )
-                for collection in there:
-                    if collection.startswith(projects):
-                        matched += await look.hits(collection, sparse, SPARSE, "")
-        return Gathered(near, matched)
+        return await QdrantSearch(self._client, self._tenants, self._old, tenant_id, query).gather()
+
+    @property
+    def mover(self) -> QdrantMove:
+        """What moves points of the old layout here."""
+        return QdrantMove(self._client, self._tenants, self._collections, self._old)
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _collection(self, tenant_id: UUID, project_id: UUID, model: str, dimensions: int) -> str:
-        name = collection_of(tenant_id, project_id, model)
-        if name in self._known:
-            return name
-        async with self._answering():
-            if not await self._client.collection_exists(name):
-                try:
-                    await self._client.create_collection(
-                        name,
-                        vectors_config={
-                            DENSE: models.VectorParams(size=dimensions, distance=models.Distance.DOT)
-                        },
-                        sparse_vectors_config={
-                            SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)
-                        },
-                    )
-                except (ApiException, ValueError):
-                    # Another worker created it; any other problem shows up right below.
-                    if not await self._client.collection_exists(name):
-                        raise
-            if not self._is_local:  # the local mode has no indexes
-                for field, kind in PAYLOAD_INDEXES.items():
-                    await self._client.create_payload_index(name, field, kind, wait=True)
-        self._known.add(name)
-        return name
+    async def _put(
+        self, tenant_id: UUID, model: str, dimensions: int, points: Sequence[models.PointStruct]
+    ) -> str:
+        """Write them into the model's collection; one that was deleted behind our back is created again."""
+        collection = await self._collections.ready(model, dimensions)
+        try:
+            await TenantPoints(self._client, collection, tenant_id).put(points)
+        except CollectionGone:
+            log.warning(
+                "collection_lost", collection=collection, remedy="penstock doctor says what is missing"
+            )
+            self._collections.forget(collection)
+            await self._collections.ready(model, dimensions)
+            await TenantPoints(self._client, collection, tenant_id).put(points)
+        return collection
 
-    async def _collections(self, tenant_id: UUID) -> set[str]:
-        async with self._answering():
-            answer = await self._client.get_collections()
-        prefix = tenant_prefix(tenant_id)
-        return {found.name for found in answer.collections if found.name.startswith(prefix)}
+    async def _take_back(
+        self, tenant_id: TenantId, document_id: DocumentId, generation: int, collection: str
+    ) -> None:
+        """Delete what was just written if its rows were deleted in the meantime, or nobody ever would."""
+        async with self._tenants.transaction(tenant_id) as connection:
+            if await connection.fetchval(COUNTS, [document_id], [generation]):
+                return
+        points = TenantPoints(self._client, collection, tenant_id)
+        await points.delete(of_document(document_id, [generation]))
+
+    async def _points(self, tenant_id: UUID) -> list[TenantPoints]:
+        """This tenant's points in every collection that may have some."""
+        async with self._tenants.all_tenants() as connection:
+            rows = await connection.fetch(COLLECTIONS)
+        names = [row["collection"] for row in rows]
+        names += [left.name for left in await self._old.of(tenant_id)]
+        return [TenantPoints(self._client, name, tenant_id) for name in names]
 
     async def _weights(
         self, tenant_id: TenantId, document_id: DocumentId, generation: int, chunks: Sequence[Chunk]
@@ -215,18 +187,25 @@ class QdrantIndex:
             )
         return {row["ordinal"]: dict(zip(row["lexemes"], row["weights"], strict=True)) for row in rows}
 
-    async def _delete(self, tenant_id: TenantId, points: models.Filter) -> None:
-        for collection in await self._collections(tenant_id):
-            async with self._answering(), self._unless_gone(collection):
-                await self._client.delete(collection, models.FilterSelector(filter=points), wait=True)
+    async def _delete(self, tenant_id: TenantId, within: Sequence[models.Condition]) -> None:
+        """Delete the tenant's points and count what is left: an erasure is only done when nothing is."""
+        for points in await self._points(tenant_id):
+            try:
+                left = await points.delete(within)
+            except CollectionGone:
+                continue
+            if left:
+                raise IndexUnavailable(
+                    "Qdrant",
+                    f"{left} points are still in {points.collection} after they were deleted",
+                    "It is tried again; if it stays so, look at the state of that collection in Qdrant",
+                )
 
-    async def _drop_empty(self, tenant_id: TenantId) -> None:
-        """A deleted tenant gets no new points, and deleted points may leave bytes behind."""
-        for collection in await self._collections(tenant_id):
-            async with self._answering(), self._unless_gone(collection):
-                if (await self._client.count(collection, exact=True)).count == 0:
-                    self._known.discard(collection)
-                    await self._client.delete_collection(collection)
+    async def _drop_old(self, tenant_id: TenantId) -> None:
+        """A deleted tenant's own collections hold nothing any more."""
+        for left in await self._old.of(tenant_id):
+            await ask(partial(self._client.delete_collection, left.name))
+            self._old.forget(left)
 
     async def _due(self, *, marked: bool) -> list[tuple[TenantId, DocumentId, int]]:
         async with self._tenants.all_tenants() as connection:
@@ -234,92 +213,3 @@ class QdrantIndex:
         return [
             (TenantId(row["tenant_id"]), DocumentId(row["document_id"]), row["generation"]) for row in rows
         ]
-
-    @asynccontextmanager
-    async def _unless_gone(self, collection: str) -> AsyncIterator[None]:
-        """Ignore a collection that was dropped in the meantime."""
-        try:
-            yield
-        except (ApiException, ValueError):
-            if await self._client.collection_exists(collection):
-                raise
-
-    @asynccontextmanager
-    async def _answering(self) -> AsyncIterator[None]:
-        try:
-            yield
-        except ApiException as error:
-            raise IndexUnavailable("Qdrant", str(error)) from error
-
-
-async def ask_version(address: str, api_key: str | None) -> str:
-    """The server's version; raises IndexUnavailable, or SettingInvalid for a folder that is in use."""
-    client = _client(address, api_key)
-    try:
-        if not is_server(address):
-            return "in a folder"
-        await client.get_collections()  # needs the key, which info does not
-        return (await client.info()).version
-    except ApiException as error:
-        raise IndexUnavailable("Qdrant", str(error)) from error
-    finally:
-        await client.close()
-
-
-def _client(address: str, api_key: str | None) -> AsyncQdrantClient:
-    if is_server(address):
-        return AsyncQdrantClient(url=address, api_key=api_key, check_compatibility=False)
-    if address == ":memory:":
-        return AsyncQdrantClient(location=address)
-    try:
-        return AsyncQdrantClient(path=str(Path(address)))
-    except RuntimeError as error:
-        if "already accessed" not in str(error):
-            raise
-        raise SettingInvalid(
-            "PENSTOCK_QDRANT_URL",
-            f"another process uses the folder {address}, and only one can at a time. Stop it, or run a Qdrant"
-            " server and set its address (http://…)",
-        ) from error
-
-
-@dataclass(frozen=True, slots=True)
-class _CollectionSearch:
-    """One search over the collections of a tenant."""
-
-    client: AsyncQdrantClient
-    tenants: TenantPool
-    tenant_id: TenantId
-    query: IndexQuery
-    documents: Sequence[UUID] | None
-
-    async def hits(
-        self, collection: str, vector: list[float] | models.SparseVector, using: str, model: str
-    ) -> list[Hit]:
-        """The best live hits that pass the filter; searches deeper while stale ones take up places."""
-        limit = self.query.depth
-        while True:
-            answer = await self.client.query_points(
-                collection,
-                query=vector,
-                using=using,
-                limit=limit,
-                query_filter=searchable(self.documents),
-                with_payload=["documentId", "generation", "chunkIndex"],
-            )
-            found = [_hit(point, model) for point in answer.points]
-            live = await self._live(found)
-            if len(live) >= self.query.depth or len(found) < limit or limit >= MOST_HITS:
-                return live[: self.query.depth]
-            limit = min(4 * limit, MOST_HITS)
-
-    async def _live(self, hits: Sequence[Hit]) -> list[Hit]:
-        async with self.tenants.transaction(self.tenant_id) as connection:
-            rows = await connection.fetch(LIVE, hits_as_json(hits), self.query.filter)
-        live = {(row["document_id"], row["generation"], row["ordinal"]) for row in rows}
-        return [hit for hit in hits if (hit.document_id, hit.generation, hit.ordinal) in live]
-
-
-def _hit(point: models.ScoredPoint, model: str) -> Hit:
-    payload: Mapping[str, Any] = point.payload or {}
-    return Hit(UUID(payload["documentId"]), payload["generation"], payload["chunkIndex"], model, point.score)

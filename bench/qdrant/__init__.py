@@ -1,0 +1,1 @@
+"""The benchmark of vectors in Qdrant, beside pgvector on the same chunks."""

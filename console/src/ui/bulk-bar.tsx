@@ -18,6 +18,8 @@ export interface BulkAction {
   readonly verb: string;
   /** "document": the noun after the number. */
   readonly noun: string;
+  /** Where an s does not make the plural. */
+  readonly nouns?: string;
   readonly danger?: boolean;
   /** One sentence in the dialog about what happens. */
   readonly about?: string;
@@ -47,17 +49,17 @@ export function BulkBar(props: BulkBarProps) {
   const chosen = size(selection, total ?? 0);
   const target: Readonly<Record<string, unknown>> = selection.all ? filter : { ids: [...selection.ids] };
   if (chosen === 0 && !selection.all)
-    return started ? <OperationCard id={started} onDismiss={() => setStarted(null)} /> : null;
+    return started ? <OperationCard id={started} changes={props.changes} onDismiss={() => setStarted(null)} /> : null;
   return (
     <>
-      {started ? <OperationCard id={started} onDismiss={() => setStarted(null)} /> : null}
+      {started ? <OperationCard id={started} changes={props.changes} onDismiss={() => setStarted(null)} /> : null}
       <div className="bulk-bar" role="toolbar" aria-label="Actions on the selection">
         <strong>
-          {selection.all ? `All ${count(total ?? 0, props.approximate)} that match` : `${count(chosen)} selected`}
+          {selection.all ? (total === null ? "All that match" : `All ${count(total, props.approximate)} that match`) : `${count(chosen)} selected`}
         </strong>
-        {props.allowAll !== false && !selection.all && total !== null && total > chosen && chosen >= Math.min(props.loaded, total) ? (
+        {props.allowAll !== false && !selection.all && (total ?? chosen + 1) > chosen ? (
           <button type="button" className="link" onClick={() => props.onSelect({ all: true })}>
-            Select all {count(total, props.approximate)} that match
+            Select all {total === null ? "" : `${count(total, props.approximate)} `}that match
           </button>
         ) : null}
         <button type="button" className="link" onClick={() => props.onSelect(NONE)}>
@@ -66,7 +68,7 @@ export function BulkBar(props: BulkBarProps) {
         <span className="spacer" />
         {props.actions.map((action) => (
           <button key={action.action} type="button" className={action.danger ? "danger" : ""} onClick={() => setAsked(action)}>
-            {action.verb} {count(chosen, selection.all && props.approximate)} …
+            {action.verb} {selection.all && total === null ? "all" : count(chosen, selection.all && props.approximate)} …
           </button>
         ))}
       </div>
@@ -118,8 +120,9 @@ export function BulkDialog({
     onStarted,
   );
   if (!preview && !ask.isPending && !ask.isError) ask.mutate(null);
-  const n = preview?.count ?? 0;
-  const named = preview ? `${count(n, preview.approximate)} ${n === 1 ? action.noun : `${action.noun}s`}` : "";
+  // What the action would leave out is not in the number it names.
+  const n = preview ? preview.count - preview.skipped.reduce((sum, skipped) => sum + skipped.count, 0) : 0;
+  const named = preview ? `${count(n, preview.approximate)} ${n === 1 ? action.noun : (action.nouns ?? `${action.noun}s`)}` : "";
   return (
     <Confirm
       open
@@ -130,13 +133,13 @@ export function BulkDialog({
       busy={start.isPending}
       disabled={!preview || n === 0}
       error={start.error}
-      onConfirm={() => start.mutate(n)}
+      onConfirm={() => preview && start.mutate(preview.count)}
     >
       {ask.error ? <ErrorBox error={ask.error} retry={() => ask.mutate(null)} /> : null}
       {!preview && !ask.error ? <Loading what="Counting" /> : null}
       {preview ? (
         <>
-          {n === 0 ? <p>Nothing to do: none of them can be changed this way now.</p> : null}
+          {n === 0 ? <p>Nothing to do: this action applies to none of them now.</p> : null}
           {action.about && n > 0 ? <p>{action.about}</p> : null}
           {preview.skipped.length ? (
             <>
@@ -151,18 +154,17 @@ export function BulkDialog({
             </>
           ) : null}
           {action.canary && n > 1 ? (
-            <label className="field inline">
-              <input type="checkbox" checked={canary > 0} onChange={(event) => setCanary(event.target.checked ? (canaryPercent ?? 1) : 0)} />
-              Try
+            <label className="field sentence">
+              <input type="checkbox" checked={canary > 0} onChange={(event) => setCanary(event.target.checked ? (canaryPercent ?? 1) : 0)} /> Try{" "}
               <input
                 type="number"
                 min={1}
                 max={50}
                 value={canary || (canaryPercent ?? 1)}
-                aria-label="Per cent to try first"
+                aria-label="Percent to try first"
                 onChange={(event) => setCanary(Math.max(1, Math.min(50, Number(event.target.value) || 1)))}
-              />
-              per cent first, and go on only if at least 95 % of them succeed
+              />{" "}
+              % first, and continue only if at least 95 % of those succeed
             </label>
           ) : null}
           {n > 0 ? <p className="quiet">It runs in the background. You can watch it, and cancel it, under Operations.</p> : null}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,9 +24,30 @@ BulkAction = Literal[
     "dead.replay",
     "dead.purge",
     "decisions.restore",
+    "sources.sync",
+    "sources.pause",
+    "sources.resume",
+    "clients.delete",
+    "processes.retry",
+    "keys.revoke",
+    "sessions.end",
+    "queues.pause",
+    "queues.resume",
+    "workers.stop",
+    "schedules.run",
+    "schedules.pause",
+    "schedules.resume",
+    "operations.cancel",
+    "inlets.pause",
+    "inlets.resume",
 ]
 BulkState = Literal["running", "watching", "done", "stopped", "failed"]
 MOST_IDS: Final = 10_000
+SHARED: Final = ("queues.", "inlets.", "workers.", "schedules.")
+"""Actions on what belongs to all tenants."""
+_BY_UUID: Final = ("documents.", "decisions.", "sources.", "clients.", "keys.", "sessions.", "operations.")
+_BY_NUMBER: Final = ("tasks.", "dead.", "workers.")
+_PROCESS: Final = re.compile(r"[a-z_0-9]{1,63}\.[a-z_0-9]{1,63}/[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,9 +200,8 @@ def checked(action: str, chosen: Mapping[str, object]) -> str:
             f"{action!r} is not an action", "action", "Use one of " + ", ".join(get_args(BulkAction))
         )
     given = {name: value for name, value in chosen.items() if value not in (None, "")}
-    by_uuid = action.startswith(("documents.", "decisions."))
     if "ids" in given:
-        given["ids"] = _ids(given["ids"], by_uuid)
+        given["ids"] = _ids(given["ids"], action)
     if "source_id" in given and action.startswith("decisions."):
         given["source_id"] = _one_id(given["source_id"], "source_id")
     for name in ("died_before", "since"):
@@ -192,17 +213,22 @@ def checked(action: str, chosen: Mapping[str, object]) -> str:
     return json.dumps(given)
 
 
-def _ids(value: object, by_uuid: bool) -> list[str]:
+def _ids(value: object, action: str) -> list[str]:
     if not isinstance(value, list | tuple) or not value or len(value) > MOST_IDS:
         raise InvalidArgument(
             f"ids must be a list of 1 to {MOST_IDS:,} ids", "filter.ids", "Use a filter for more items"
         )
-    if by_uuid:
+    if action.startswith(_BY_UUID):
         return [_one_id(each, "ids") for each in value]
     texts = [str(each) for each in value]
+    longest = 9 if action.startswith("workers.") else 18
     for text in texts:
-        if not text.isascii() or not text.isdigit() or len(text) > 18:
-            raise InvalidArgument(f"{text!r} is not the id of a task", "filter.ids", "Use a number")
+        if action.startswith(_BY_NUMBER) and not (text.isascii() and text.isdigit() and len(text) <= longest):
+            raise InvalidArgument(f"{text!r} is not an id", "filter.ids", "Use a number")
+        if action.startswith("processes.") and _PROCESS.fullmatch(text) is None:
+            raise InvalidArgument(
+                f"{text!r} is not the id of a process", "filter.ids", "Use one such as comms.send_email/12"
+            )
     return texts
 
 

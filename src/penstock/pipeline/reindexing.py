@@ -1,72 +1,93 @@
-"""Re-indexes a project; a new embedder is built alongside the live one until all documents switch at once."""
+"""Re-indexes a project on the workers: one task follows the run, one task runs each shard."""
 
 from __future__ import annotations
+
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
 from penstock.db.tenancy import TenantPool
 from penstock.errors import PenstockError
 from penstock.model import ProjectId, Snooze, TenantId
+from penstock.pipeline.bulk.calls import BulkCalls
+from penstock.pipeline.bulk.shard_runner import ShardRunner
 from penstock.queue.task_run import TaskRun
 
 LOOK_SECONDS = 2.0
-"""How often a switch checks whether every document is ready."""
-BATCH = 500
+"""How often a run is looked at: whether its shards are closed, and whether each still has a task."""
+
+START = "select ingest.start_bulk($1, $2)"
 
 
-class SwitchGivenUp(PenstockError):
-    """No document of a project could be embedded by the new embedder; the project keeps its current one."""
+class ReindexFailed(PenstockError):
+    """A re-index ended without being done; its row says why."""
 
-    def __init__(self, project_id: str) -> None:
+    def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"no document of project {project_id} could be embedded by the new embedder",
-            "Find out why: penstock explain DOCUMENT. Then switch again",
+            f"re-index {run_id} failed",
+            f"To see why: penstock reindex status {run_id}. To continue: penstock reindex resume {run_id}",
         )
-        self.project_id = project_id
-        self.args = (project_id,)
+        self.run_id = run_id
+        self.args = (run_id,)
 
 
 class ReindexProject(BaseModel):
-    """The payload of `reindex-project`; without an embedder, documents keep their current one."""
+    """The payload of `reindex-project`."""
 
     model_config = ConfigDict(frozen=True)
 
     project_id: ProjectId
     embedder: str | None = None
+    run_id: UUID | None = None
+    """None: a task of an earlier version, which starts a run."""
+
+
+class ReindexShard(BaseModel):
+    """The payload of `reindex-shard`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: UUID
+    shard: int
 
 
 class Reindexing:
-    def __init__(self, tenants: TenantPool, code_version: str) -> None:
+    """The handler of `reindex-project`: plans the shards, sees that each has a task, and ends the run."""
+
+    def __init__(self, tenants: TenantPool, calls: BulkCalls) -> None:
         self._tenants = tenants
-        self._code_version = code_version
+        self._calls = calls
 
     async def __call__(self, payload: ReindexProject, run: TaskRun) -> Snooze | None:
-        assert run.tenant_id is not None, "a project's task carries its tenant"
-        tenant_id = TenantId(run.tenant_id)
-        if payload.embedder is None:
-            await self._send_all(tenant_id, payload.project_id)
-            return None
-        return await self._switch(tenant_id, payload.project_id)
-
-    async def _send_all(self, tenant_id: TenantId, project_id: ProjectId) -> None:
-        last = None
-        while True:
+        tenant_id = _tenant(run)
+        if payload.run_id is None:
             async with self._tenants.transaction(tenant_id) as conn:
-                last = await conn.fetchval("select ingest.reindex_batch($1, $2, $3)", project_id, last, BATCH)
-            if last is None:
-                return
-
-    async def _switch(self, tenant_id: TenantId, project_id: ProjectId) -> Snooze | None:
-        async with self._tenants.transaction(tenant_id) as conn:
-            left = await conn.fetchval(
-                "select ingest.stage_batch($1, $2, $3)", project_id, self._code_version, BATCH
-            )
-        if left is None:
+                await conn.execute(START, str(payload.project_id), payload.embedder)
             return None
-        if left > 0:
-            return Snooze(LOOK_SECONDS)
-        async with self._tenants.transaction(tenant_id) as conn:
-            ended = await conn.fetchval("select ingest.flip_embedder($1, $2)", project_id, self._code_version)
-        if ended == "given_up":
-            raise SwitchGivenUp(str(project_id))
-        return None if ended == "flipped" else Snooze(LOOK_SECONDS)
+        while True:
+            while await self._calls.plan(tenant_id, payload.run_id):
+                await self._calls.enqueue(tenant_id, payload.run_id)
+            await self._calls.enqueue(tenant_id, payload.run_id)
+            state = await self._calls.finish(tenant_id, payload.run_id)
+            if state == "failed":
+                raise ReindexFailed(str(payload.run_id))
+            if state in ("done", "stopped"):
+                return None
+            if state != "plan":
+                return Snooze(LOOK_SECONDS)
+
+
+class ReindexingShard:
+    """The handler of `reindex-shard`."""
+
+    def __init__(self, runner: ShardRunner) -> None:
+        self._runner = runner
+
+    async def __call__(self, payload: ReindexShard, run: TaskRun) -> Snooze | None:
+        result = await self._runner.run(_tenant(run), payload.run_id, payload.shard, f"task {run.task_id}")
+        return None if result.outcome in ("closed", "ended") else Snooze(result.seconds)
+
+
+def _tenant(run: TaskRun) -> TenantId:
+    assert run.tenant_id is not None, "a re-index belongs to a tenant"
+    return TenantId(run.tenant_id)

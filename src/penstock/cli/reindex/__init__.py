@@ -1,0 +1,1 @@
+"""`penstock reindex`: re-index a project on the workers or on a cluster."""

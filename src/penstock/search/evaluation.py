@@ -1,0 +1,156 @@
+"""Judges search by questions whose right documents are known: nDCG, recall, reciprocal rank, time."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+from typing import Any
+
+from penstock.errors import InvalidArgument
+from penstock.search.answer import SearchAnswer, SearchHit
+from penstock.search.query import LONGEST_QUERY
+
+DEPTH = 10
+"""Only the first hits count, one for each document."""
+MOST_QUESTIONS = 100_000
+_LONGEST_LINE = 256 << 10
+
+Ask = Callable[[str], Awaitable[SearchAnswer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    documents: tuple[str, ...]
+    """Each by id, path, end of a path, or file name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How one question was answered."""
+
+    question: Question
+    ndcg: float
+    recall: float
+    reciprocal_rank: float
+    took_ms: float
+    found: tuple[str, ...]
+    """The documents in the order they were found, by path or name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How a set of questions was answered with one setting."""
+
+    setting: str
+    judged: tuple[Judged, ...]
+
+    @property
+    def ndcg(self) -> float:
+        return _mean([each.ndcg for each in self.judged])
+
+    @property
+    def recall(self) -> float:
+        return _mean([each.recall for each in self.judged])
+
+    @property
+    def mrr(self) -> float:
+        return _mean([each.reciprocal_rank for each in self.judged])
+
+    @property
+    def p50_ms(self) -> float:
+        return _quantile([each.took_ms for each in self.judged], 50)
+
+    @property
+    def p95_ms(self) -> float:
+        return _quantile([each.took_ms for each in self.judged], 95)
+
+
+def read_questions(lines: Iterable[str]) -> list[Question]:
+    """One JSON object a line: `question` and `documents`. InvalidArgument names the line and the field."""
+    questions: list[Question] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if len(line) > _LONGEST_LINE:
+            raise InvalidArgument(
+                f"line {number} is longer than {_LONGEST_LINE >> 10} KiB", "questions", _FORM
+            )
+        if len(questions) == MOST_QUESTIONS:
+            raise InvalidArgument(f"more than {MOST_QUESTIONS:,} questions", "questions", "Split the file")
+        questions.append(_question(number, line))
+    if not questions:
+        raise InvalidArgument("there are no questions", "questions", _FORM)
+    return questions
+
+
+_FORM = 'Write one line for each: {"question": "who repaired the gate?", "documents": ["reports/gate.pdf"]}'
+
+
+def _question(number: int, line: str) -> Question:
+    try:
+        given: Any = json.loads(line)
+    except ValueError as error:
+        raise InvalidArgument(f"line {number} is not JSON: {error}", "questions", _FORM) from None
+    if not isinstance(given, dict):
+        raise InvalidArgument(f"line {number} is not an object", "questions", _FORM)
+    text, documents = given.get("question"), given.get("documents")
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_QUERY:
+        raise InvalidArgument(
+            f"line {number}: question must be a text of 1 to {LONGEST_QUERY:,} characters", "question", _FORM
+        )
+    named = [documents] if isinstance(documents, str) else documents
+    if not isinstance(named, list) or not named or not all(isinstance(each, str) and each for each in named):
+        raise InvalidArgument(
+            f"line {number}: documents must be a list of ids, paths or names", "documents", _FORM
+        )
+    return Question(text.strip(), tuple(dict.fromkeys(named)))
+
+
+async def judge(ask: Ask, question: Question) -> Judged:
+    """Ask one question; hits of clients do not count."""
+    answer = await ask(question.text)
+    found: dict[object, SearchHit] = {}
+    for hit in answer.hits:
+        if hit.document_id is not None:
+            found.setdefault(hit.document_id, hit)
+    hits = list(found.values())[:DEPTH]
+    missing = list(question.documents)
+    gained, first, right = 0.0, 0, 0
+    for place, hit in enumerate(hits, 1):
+        if (name := next((each for each in missing if _is(hit, each)), None)) is not None:
+            missing.remove(name)
+            gained += 1 / math.log2(place + 1)
+            first, right = first or place, right + 1
+    total = len(question.documents)
+    return Judged(
+        question,
+        ndcg=gained / sum(1 / math.log2(place + 1) for place in range(1, min(DEPTH, total) + 1)),
+        recall=right / min(DEPTH, total),
+        reciprocal_rank=1 / first if first else 0.0,
+        took_ms=answer.took_ms,
+        found=tuple(hit.path or hit.filename or str(hit.document_id) for hit in hits),
+    )
+
+
+def compared(first: Evaluation, second: Evaluation) -> list[tuple[Judged, Judged]]:
+    """The questions the two settings answer differently, those that got worse most first."""
+    pairs = zip(first.judged, second.judged, strict=True)
+    changed = [(one, other) for one, other in pairs if one.ndcg != other.ndcg]
+    return sorted(changed, key=lambda pair: (pair[1].ndcg - pair[0].ndcg, pair[0].question.text))
+
+
+def _is(hit: SearchHit, name: str) -> bool:
+    path = hit.path or ""
+    return name in (str(hit.document_id), path, hit.filename) or path.endswith(f"/{name}")
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4)
+
+
+def _quantile(values: Sequence[float], percent: int) -> float:
+    return round(values[0] if len(values) == 1 else quantiles(values, n=100)[percent - 1], 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import random
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
@@ -14,6 +15,15 @@ Settings = Mapping[str, Setting]
 OnTask = Callable[[object], None]
 
 NAMES = ("penstock", "pgqueuer", "procrastinate")
+
+
+def payload_text(size: int) -> str:
+    """Words of a made-up language, this many bytes of them: neither random nor a single repeated letter."""
+    chance = random.Random(1)
+    words = [
+        "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(2, 10))) for _ in range(3_000)
+    ]
+    return " ".join(chance.choices(words, k=size // 3))[:size]
 
 
 class Producer(Protocol):

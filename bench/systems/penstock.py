@@ -7,21 +7,30 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any, cast
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from pydantic import BaseModel
 
-from bench.systems import OnTask, Producer, Settings, Worker
+from bench.systems import OnTask, Producer, Settings, Worker, payload_text
 from penstock import Penstock
 from penstock.db.connect import connect
 from penstock.db.logins import RUNTIME, create_logins
 from penstock.db.migrator import migrate
 from penstock.queue.task_type import TaskType
 
-DEFAULTS: Settings = {"loop": "uvloop", "concurrency": 100, "queue": "default", "notify": True}
+DEFAULTS: Settings = {
+    "loop": "uvloop",
+    "concurrency": 100,
+    "queue": "default",
+    "notify": True,
+    "payload_bytes": 0,
+    "tenants": 0,
+}
 
 
 class Payload(BaseModel):
     sent_at: float
+    text: str = ""
 
 
 def build(
@@ -42,14 +51,23 @@ def build(
 
 
 class PenstockProducer:
-    def __init__(self, noop: TaskType[Any]) -> None:
+    def __init__(self, noop: TaskType[Any], settings: Settings) -> None:
         self.noop = noop
+        self.text = payload_text(int(settings["payload_bytes"]))
+        self.tenants = int(settings["tenants"])
 
     async def enqueue(self, sent_at: float) -> None:
         await self.noop.enqueue(Payload(sent_at=sent_at))
 
     async def enqueue_many(self, count: int) -> None:
-        await self.noop.enqueue_many([Payload(sent_at=0.0)] * count)
+        payloads = [Payload(sent_at=0.0, text=self.text)] * count
+        if not self.tenants:
+            await self.noop.enqueue_many(payloads)
+            return
+        share = -(-count // self.tenants)
+        for first in range(0, count, share):
+            tenant = UUID(int=1 + first // share)
+            await self.noop.enqueue_many(payloads[first : first + share], tenant_id=tenant)
 
 
 class PenstockWorker:
@@ -99,7 +117,7 @@ class Adapter:
     async def producer(self, url: str, connections: int) -> AsyncIterator[Producer]:
         app, noop = build(url, self.settings, lambda payload: None, connections)
         async with app:
-            yield PenstockProducer(noop)
+            yield PenstockProducer(noop, self.settings)
 
     @contextlib.asynccontextmanager
     async def worker(self, url: str, on_task: OnTask) -> AsyncIterator[Worker]:

@@ -14,7 +14,7 @@ from pgqueuer.db import AsyncpgDriver, AsyncpgPoolDriver
 from pgqueuer.models import Job  # noqa: TC002  # PgQueuer reads the handler's annotations at run time
 from pgqueuer.queries import Queries
 
-from bench.systems import OnTask, Producer, Settings, Worker
+from bench.systems import OnTask, Producer, Settings, Worker, payload_text
 
 DEFAULTS: Settings = {
     "loop": "uvloop",
@@ -23,19 +23,21 @@ DEFAULTS: Settings = {
     "batch_size": 500,
     "autovacuum_tuned": True,
     "analyze": True,
+    "payload_bytes": 0,
 }
 ENTRYPOINT = "bench_noop"
 
 
 class PgQueuerProducer:
-    def __init__(self, queries: Queries) -> None:
+    def __init__(self, queries: Queries, settings: Settings) -> None:
         self.queries = queries
+        self.text = payload_text(int(settings["payload_bytes"]))
 
     async def enqueue(self, sent_at: float) -> None:
         await self.queries.enqueue(ENTRYPOINT, json.dumps({"sent_at": sent_at}).encode())
 
     async def enqueue_many(self, count: int) -> None:
-        payload = json.dumps({"sent_at": 0.0}).encode()
+        payload = json.dumps({"sent_at": 0.0, "text": self.text}).encode()
         await self.queries.enqueue([ENTRYPOINT] * count, [payload] * count, [0] * count)
 
 
@@ -76,7 +78,7 @@ class Adapter:
     @contextlib.asynccontextmanager
     async def producer(self, url: str, connections: int) -> AsyncIterator[Producer]:
         async with asyncpg.create_pool(url, min_size=connections, max_size=connections) as pool:
-            yield PgQueuerProducer(Queries(AsyncpgPoolDriver(pool)))
+            yield PgQueuerProducer(Queries(AsyncpgPoolDriver(pool)), self.settings)
 
     @contextlib.asynccontextmanager
     async def worker(self, url: str, on_task: OnTask) -> AsyncIterator[Worker]:

@@ -51,6 +51,10 @@ class Workload(Judged, Protocol):
     def cases(self, systems: Sequence[str]) -> list[str]:
         """What is measured side by side in every round."""
 
+    @property
+    def most_rounds(self) -> int:
+        """A workload of many cases takes its time in fewer rounds."""
+
     async def measure(self, environment: Environment, case: str) -> Figures: ...
 
 
@@ -72,4 +76,4 @@ def ratios(
     return verdicts
 
 
-NAMES = ("drain", "latency", "enqueue", "notify", "pinned", "wal")
+NAMES = ("drain", "shapes", "latency", "fleet", "enqueue", "notify", "pinned", "wal")

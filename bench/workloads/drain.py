@@ -46,6 +46,7 @@ async def preload_and_drain(environment: Environment, case: str, database: Datab
 
 class Drain:
     name = "drain"
+    most_rounds = 99
     title = "Drain no-op tasks, one worker process"
     columns = (Column("rate", "tasks/s"), Column("seconds", "seconds", 2))
 

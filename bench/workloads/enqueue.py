@@ -22,6 +22,7 @@ async def fill(system: System, job: Job) -> Figures:
 
 class Enqueue:
     name = "enqueue"
+    most_rounds = 99
     title = "Enqueue in batches of 1,000"
     columns = (Column("rate", "tasks/s"), Column("seconds", "seconds", 2))
 

@@ -74,6 +74,7 @@ async def produce(system: System, job: Job) -> Figures:
 
 class Latency:
     name = "latency"
+    most_rounds = 99
     title = "Pick-up at 100 tasks/s, open loop"
     columns = (
         Column("p50_ms", "p50 ms", 2),

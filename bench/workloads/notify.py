@@ -38,6 +38,7 @@ async def write(system: System, job: Job) -> Figures:
 
 class Notify:
     name = "notify"
+    most_rounds = 99
     title = "16 writers, one row a transaction, with NOTIFY off and on"
     columns = (Column("rate", "tasks/s"),)
 

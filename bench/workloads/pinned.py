@@ -72,6 +72,7 @@ async def rounds(system: System, job: Job) -> Figures:
 
 class Pinned:
     name = "pinned"
+    most_rounds = 99
     title = "Buffers per claimed task with the xmin horizon pinned, first window and last"
     columns = (
         Column("buffers_first", "buffers/task first", 2),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from typing import Any
 
 import pytest
 
 from penstock import Penstock
 from penstock.db import Connection
+from penstock.model import WorkerId
+from penstock.queue.lease_calls import LeaseCalls
 from penstock.queue.task_type import TaskType
 from penstock.worker import Worker, claimer
 from tests.plugins.busy import stretched
@@ -164,3 +168,53 @@ async def test_many_producers_at_once_strand_nothing(mill: Mill) -> None:
         ):
             await asyncio.gather(produce(one, 0), produce(two, 1_000), produce(three, 2_000))
         await books.drained(300)
+
+
+async def test_the_end_of_a_keyed_task_wakes_its_own_queue_only(
+    mill: Mill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims: Counter[str] = Counter()
+    claim = LeaseCalls.claim
+
+    async def counted(calls: LeaseCalls, worker_id: WorkerId, queue: str, *rest: Any, **named: Any) -> Any:
+        claims[queue] += 1
+        return await claim(calls, worker_id, queue, *rest, **named)
+
+    monkeypatch.setattr(LeaseCalls, "claim", counted)
+    monkeypatch.setattr(claimer, "FIRST_POLL", 300.0)
+    app = mill.app(poll_interval=300)
+    note, started = stopwatch(app)
+    async with mill.open(app) as books, working(app, ["default", "quiet"]):
+
+        async def both_sleep() -> bool:
+            return await books.count("queues.idle", "polls_until is null") == 2
+
+        await eventually(both_sleep, what="the worker sleeps on both queues")
+        before = claims["quiet"]
+        for n in range(20):
+            await note.enqueue({"n": n}, unique_key=f"key {n}")
+            await eventually(lambda n=n: n in started)  # type: ignore[misc]  # bound now
+        assert claims["default"] >= 20
+        assert claims["quiet"] - before < 10  # a few by chance, when another duty looks at every queue
+
+
+@pytest.mark.usefixtures("polls_once_in_five_minutes")
+async def test_a_freed_key_wakes_the_task_that_waits_for_it_in_another_queue(mill: Mill) -> None:
+    app = mill.app(poll_interval=300)
+    started: set[str] = set()
+    go_on = asyncio.Event()
+
+    @app.task("relay")
+    async def relay(payload: dict[str, str]) -> None:
+        started.add(payload["leg"])
+        if payload["leg"] == "first":
+            await go_on.wait()
+
+    async with mill.open(app) as books, working(app, ["default", "other"]):
+        await relay.enqueue({"leg": "first"}, unique_key="baton")
+        await eventually(lambda: "first" in started)
+        await relay.enqueue({"leg": "second"}, queue="other", unique_key="baton", on_duplicate="coalesce")
+        await eventually(lambda: books.count("queues.parked"), what="the second task is parked")
+        assert "second" not in started
+        go_on.set()
+        await eventually(lambda: "second" in started, what="the key was handed over to the other queue")

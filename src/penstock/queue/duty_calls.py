@@ -11,6 +11,7 @@ from uuid import UUID
 
 from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import LeaseId, WorkerId
+from penstock.observe.snapshot import InletGauge
 from penstock.queue.schedule import Schedule
 from penstock.queue.task_type import TaskType
 
@@ -18,6 +19,10 @@ PUT_TYPE = (
     "select queues.put_task_type(_task_type => $1, _queue => $2, _priority => $3, _max_attempts => $4,"
     " _max_losses => $5, _retry => $6, _on_duplicate => $7, _time_limit => $8, _required_keys => $9,"
     " _payload_schema => $10)"
+)
+INLET_GAUGES = (
+    "select inlet, received, taken, duplicates, refused, lag_seconds, backlog, silent_seconds"
+    " from queues.inlet_gauges()"
 )
 PUT_SCHEDULE = (
     "select queues.put_schedule(_schedule_name => $1, _cron => $2, _timezone => $3, _next_at => $4,"
@@ -34,6 +39,14 @@ class Tick:
     timezone: str
     at: datetime
     clock: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The leases whose cancellation was requested, with the reason, and who asked the worker to stop."""
+
+    cancels: dict[LeaseId, str]
+    stop_asked_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +109,27 @@ class DutyCalls:
         return cast("int", await self._line.fetchval("select queues.put_queue($1, $2)", queue, payload_limit))
 
     async def register(
-        self, name: str, queues: list[str], lease_seconds: float, versions: Mapping[str, str] | None = None
+        self,
+        name: str,
+        queues: list[str],
+        lease_seconds: float,
+        versions: Mapping[str, str] | None = None,
+        replaces: WorkerId | None = None,
     ) -> WorkerId:
-        given = (name, queues, timedelta(seconds=lease_seconds), json.dumps(dict(versions or {})))
+        """`replaces`: the id that this process had until it was declared lost."""
+        given = (name, queues, timedelta(seconds=lease_seconds), json.dumps(dict(versions or {})), replaces)
         return cast(
             "WorkerId",
-            await self._line.fetchval("select queues.register_worker($1, $2, $3, $4)", *given),
+            await self._line.fetchval("select queues.register_worker($1, $2, $3, $4, $5)", *given),
         )
 
-    async def beat(self, worker_id: WorkerId) -> dict[LeaseId, str]:
-        """Renew all leases; returns those whose cancellation was requested, with the reason."""
-        rows = await self._line.fetch("select * from queues.beat($1)", worker_id)
-        return {row["lease_id"]: row["reason"] for row in rows}
+    async def beat(self, worker_id: WorkerId) -> Beat:
+        """Renew all leases; returns what the worker was asked meanwhile."""
+        rows = await self._line.fetch("select lease_id, reason from queues.beat($1)", worker_id)
+        return Beat(
+            {row["lease_id"]: row["reason"] for row in rows if row["lease_id"] is not None},
+            next((row["reason"] for row in rows if row["lease_id"] is None), None),
+        )
 
     async def announce(self, tenant_ids: list[UUID]) -> int:
         """Tell pages that tasks changed; returns for how many seconds somebody looks."""
@@ -145,6 +167,10 @@ class DutyCalls:
         )
         return None if report is None else cast("dict[str, int]", json.loads(str(report)))
 
+    async def sweep_inlets(self, limit: int) -> int:
+        """Remove ledger rows past their retention; how many, or 0 if another worker is doing it."""
+        return cast("int", await self._line.fetchval("select queues.sweep_inlets($1)", limit))
+
     async def take_samples(self) -> None:
         """Sample the minutes that ended, for the history of queues; only one worker does it."""
         await self._line.fetchval("select queues.take_samples()")
@@ -157,3 +183,8 @@ class DutyCalls:
         depths = {(row["queue"], row["task_type"]): row["ready"] for row in by_type}
         oldest = {row["queue"]: row["oldest_ready_seconds"] or 0.0 for row in rows}
         return depths, oldest, cast("int", dead or 0)
+
+    async def inlet_gauges(self) -> dict[str, InletGauge]:
+        """What is known of every inlet: those that this process, another one or a bridge reads."""
+        rows = await self._line.fetch(INLET_GAUGES)
+        return {row["inlet"]: InletGauge(*row[1:]) for row in rows}

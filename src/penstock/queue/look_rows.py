@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-WorkerState = Literal["alive", "silent", "lost", "stopped"]
+WorkerState = Literal["alive", "stopping", "silent", "lost", "stopped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +173,8 @@ class TaskTypeItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerItem:
-    """A worker; `silent` is one that missed its heartbeats, `lost` one whose leases were taken back."""
+    """A worker; `stopping` was asked to stop, `silent` missed its heartbeats, and of a `lost` one the leases
+    were taken back."""
 
     worker_id: int
     worker: str

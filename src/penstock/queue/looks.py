@@ -6,6 +6,7 @@ Each call is one or two statements that read along an index; a tenant's connecti
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -24,7 +25,6 @@ from penstock.queue.look_rows import (
     TaskPage,
     TaskTypeItem,
     WorkerItem,
-    WorkerState,
 )
 from penstock.queue.operations import Operations
 from penstock.queue.task_detail import attempts_of, shown_payload
@@ -134,6 +134,19 @@ class Looks:
             for row in rows
         ]
 
+    async def chosen(self, part: str, chosen: Mapping[str, str | None]) -> frozenset[str] | None:
+        """What a list's filter selects: workers (by id), queues, inlets or schedules; None without a filter.
+
+        Operations choose by the same function, so that the same words select the same rows.
+        """
+        given = {name: value for name, value in chosen.items() if value}
+        if not given:
+            return None
+        rows = await self._connection.fetch(
+            "select item from queues.find_parts($1, $2)", part, json.dumps(given)
+        )
+        return frozenset(row[0] for row in rows)
+
     async def workers(self) -> list[WorkerItem]:
         rows = await self._connection.fetch("select * from queues.workers(true)")
         return [
@@ -143,17 +156,9 @@ class Looks:
                 queues=row["queue_names"],
                 started_at=row["started_at"],
                 silent_seconds=max(0.0, row["silent_seconds"]),
-                state=_state(row),
+                state=row["state"],
                 leases=row["leases"],
                 versions=json.loads(row["versions"]),
             )
             for row in rows
         ]
-
-
-def _state(row: Any) -> WorkerState:
-    if row["stopped_at"] is not None:
-        return "stopped"
-    if row["lost_at"] is not None:
-        return "lost"
-    return "silent" if row["silent_seconds"] > row["lease_seconds"] else "alive"

@@ -51,6 +51,10 @@ class Operations:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    async def stop_worker(self, worker_id: int, by: str | None = None) -> bool:
+        """Ask a worker to stop as SIGTERM would; False if it has ended or was asked before."""
+        return bool(await self._connection.fetchval("select queues.ask_to_stop($1, $2)", worker_id, by))
+
     async def clock(self) -> datetime:
         return cast("datetime", await self._connection.fetchval("select internal.clock()"))
 

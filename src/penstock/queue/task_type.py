@@ -24,7 +24,7 @@ P = TypeVar("P")
 Result: TypeAlias = Snooze | Cancel | None
 Handler: TypeAlias = Callable[..., Awaitable[Result] | Result]
 Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Connection]]
-OnDuplicate: TypeAlias = Literal["skip", "replace", "coalesce"]
+OnDuplicate: TypeAlias = Literal["skip", "replace", "coalesce", "wait"]
 
 # One JSON array is sent and parsed faster than an array of JSON: 9 instead of 12 µs per task.
 ENQUEUE = (
@@ -67,8 +67,10 @@ class TaskType(Generic[P]):
         self.name = name
         self.handler = handler
         self.options = options
+        """What was declared, with the defaults."""
         self._connect = connect
-        self.is_async = inspect.iscoroutinefunction(handler)
+        self.is_async: bool = inspect.iscoroutinefunction(handler)
+        """Whether the handler is `async def`; others run in a thread."""
         parameters = list(inspect.signature(handler).parameters.values())
         if not 1 <= len(parameters) <= 2:
             raise InvalidArgument(
@@ -83,10 +85,12 @@ class TaskType(Generic[P]):
         self._model = (
             annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
         )
-        self.required_keys = _required_keys(annotation)
+        self.required_keys: list[str] = _required_keys(annotation)
+        """Keys that a payload must have."""
         self._annotation = annotation
 
     def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[Result] | Result:
+        """Run the handler here, without the queue."""
         return self.handler(*args, **kwargs)
 
     def encode(self, payloads: Sequence[P]) -> str:

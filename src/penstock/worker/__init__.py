@@ -6,7 +6,8 @@ from penstock.lazy import lazy
 
 if TYPE_CHECKING:
     from penstock.worker.context import Context
-    from penstock.worker.worker import Worker, WorkerOptions
+    from penstock.worker.options import WorkerOptions
+    from penstock.worker.worker import Worker
 
 __all__ = ["Context", "Worker", "WorkerOptions"]
 
@@ -14,6 +15,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "context": ["Context"],
-        "worker": ["Worker", "WorkerOptions"],
+        "options": ["WorkerOptions"],
+        "worker": ["Worker"],
     },
 )

@@ -12,7 +12,7 @@ from time import monotonic
 from penstock.db.connect import CONNECTION_LOST
 from penstock.model import Failure, Lease, LeaseId, WorkerId
 from penstock.observe import Metrics, get_logger
-from penstock.queue.broker import Broker
+from penstock.queue.lease_calls import LeaseCalls
 from penstock.worker.service_task import ServiceTask
 
 log = get_logger(__name__)
@@ -50,15 +50,15 @@ class Closer:
 
     def __init__(
         self,
-        broker: Broker,
+        lease_calls: LeaseCalls,
         metrics: Metrics,
-        closed: Callable[[bool], None],
+        closed: Callable[[Sequence[Lease], bool], None],
         announced: Callable[[Sequence[Lease]], None] = lambda _: None,
     ) -> None:
-        self._broker = broker
+        self._lease_calls = lease_calls
         self._metrics = metrics
         self._tell_closed = closed
-        """Called after each group; True if keys were freed or tasks put back."""
+        """Called with the leases of each group; True if keys were freed or tasks put back."""
         self._announced = announced
         self._groups: list[Group] = []
         self._wake = asyncio.Event()
@@ -134,33 +134,35 @@ class Closer:
         """Leases leave the group only when closed: the fence makes closing one twice harmless."""
         if group.done:
             batch = group.done[:LARGEST_GROUP]
-            closed = await self._broker.complete(group.worker_id, batch)
+            closed = await self._lease_calls.complete(group.worker_id, batch)
             del group.done[: len(batch)]
             self._count(group, batch, closed, "success")
         if group.failed:
             failures = group.failed[:LARGEST_GROUP]
-            verdicts = await self._broker.fail(group.worker_id, failures)
+            verdicts = await self._lease_calls.fail(group.worker_id, failures)
             del group.failed[: len(failures)]
             leases = {lease.lease_id: (lease, failure) for lease, failure in failures}
             for verdict in verdicts:
                 lease, failure = leases[verdict.lease_id]
                 self._failed(group.worker_id, lease, failure, verdict.outcome, str(verdict.retry_at))
-            self._announced([lease for lease, _ in failures])
-            self._tell_closed(True)
+            failed = [lease for lease, _ in failures]
+            self._announced(failed)
+            self._tell_closed(failed, True)
         if group.snoozed:
             snoozes = group.snoozed[:LARGEST_GROUP]
-            closed = await self._broker.snooze(group.worker_id, snoozes)
+            closed = await self._lease_calls.snooze(group.worker_id, snoozes)
             del group.snoozed[: len(snoozes)]
-            self._count(group, [lease for lease, _ in snoozes], closed, "snoozed")
-            self._tell_closed(True)
+            snoozed = [lease for lease, _ in snoozes]
+            self._count(group, snoozed, closed, "snoozed")
+            self._tell_closed(snoozed, True)
         if group.cancelled:
             cancels = group.cancelled[:LARGEST_GROUP]
-            closed = await self._broker.cancelled(group.worker_id, cancels)
+            closed = await self._lease_calls.cancelled(group.worker_id, cancels)
             del group.cancelled[: len(cancels)]
             self._count(group, [lease for lease, _ in cancels], closed, "cancelled")
         if group.released:
             batch = group.released[:LARGEST_GROUP]
-            await self._broker.release(group.worker_id, batch)
+            await self._lease_calls.release(group.worker_id, batch)
             del group.released[: len(batch)]
 
     def _count(self, group: Group, batch: Sequence[Lease], closed: Sequence[LeaseId], status: str) -> None:
@@ -181,8 +183,7 @@ class Closer:
         self._announced(batch)
         self._closed += len(batch)
         self.total += len(batch)
-        # A worker gets only one suspect task (two workers lost) at a time; the next may come now.
-        self._tell_closed(any(lease.held or lease.losses > 1 for lease in batch))
+        self._tell_closed(batch, any(lease.held or lease.losses > 1 for lease in batch))
 
     def _failed(
         self, worker_id: WorkerId, lease: Lease, failure: Failure, outcome: str, retry_at: str

@@ -41,14 +41,17 @@ class Context:
 
     @property
     def worker_id(self) -> WorkerId:
+        """The registration of the worker that runs it."""
         return self._registration.worker_id
 
     @property
     def task_id(self) -> TaskId:
+        """The same for every run of the task."""
         return self._lease.task_id
 
     @property
     def lease_id(self) -> LeaseId:
+        """The fencing token of this run; a later claim has a higher one."""
         return self._lease.lease_id
 
     @property
@@ -63,6 +66,7 @@ class Context:
 
     @property
     def tenant_id(self) -> UUID | None:
+        """The tenant of the task, or None."""
         return self._lease.tenant_id
 
     @asynccontextmanager
@@ -106,6 +110,23 @@ class Context:
         with translated():
             await connection.execute(COMPLETE_HERE, self.worker_id, self._lease.lease_id, self._lease.task_id)
         self.closed = True
+
+    @asynccontextmanager
+    async def closing(self) -> AsyncIterator[Callable[[Connection], Awaitable[None]]]:
+        """For a transaction that another part of the program opens inside this block.
+
+        What it yields completes the task in that transaction, as its last statement. If the block fails, the
+        task is not completed; if the connection broke at the commit, the lease says whether it was.
+        """
+        try:
+            yield self.complete_in
+        except CONNECTION_LOST:
+            if not self.closed or await self._still_held(await self._pool()):
+                self.closed = False
+                raise
+        except BaseException:
+            self.closed = False
+            raise
 
     async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any:
         """Run one statement that completes the task itself, as its own transaction; returns its value.

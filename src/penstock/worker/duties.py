@@ -8,12 +8,15 @@ from typing import Protocol
 from penstock.db.connect import CONNECTION_LOST
 from penstock.model import LeaseId
 from penstock.observe import Metrics, get_logger
-from penstock.queue.broker import Broker
 from penstock.queue.duty_calls import DutyCalls
+from penstock.queue.lease_calls import LeaseCalls
 from penstock.queue.schedule import next_tick
 from penstock.worker.registration import Registration
 
 log = get_logger(__name__)
+
+SWEPT_AT_ONCE = 20_000
+MOST_SWEEPS = 50
 
 
 async def rescue(calls: DutyCalls, metrics: Metrics, rescued: Callable[[], None]) -> None:
@@ -43,17 +46,22 @@ async def fire_schedules(calls: DutyCalls) -> None:
 async def maintain(calls: DutyCalls, completed_days: int, dead_days: int) -> None:
     """Sample the queues, create future partitions and drop history past its retention."""
     await calls.take_samples()
+    # In batches: a minute of messages, weeks ago, is more than one transaction should delete.
+    for _ in range(MOST_SWEEPS):
+        if await calls.sweep_inlets(SWEPT_AT_ONCE) < SWEPT_AT_ONCE:
+            break
     report = await calls.maintain(completed_days, dead_days)
     if report is not None and any(report.values()):
         log.info("maintained", **report)
 
 
 async def read_gauges(calls: DutyCalls, metrics: Metrics) -> None:
-    """Read depth and age of the queues; cleared while the database is unreachable."""
+    """Read depth and age of the queues, and the inlets; cleared while the database is unreachable."""
     try:
         metrics.set_queue_gauges(*await calls.gauges())
+        metrics.set_inlet_gauges(await calls.inlet_gauges())
     except CONNECTION_LOST:
-        metrics.forget_queue_gauges()
+        metrics.forget_gauges()
         raise
 
 
@@ -69,9 +77,9 @@ class LeaseHolder(Protocol):
 class LeaseReconciler:
     """Releases leases held in our name that we do not know: those of a claim whose response was lost."""
 
-    def __init__(self, calls: DutyCalls, broker: Broker, worker: LeaseHolder) -> None:
+    def __init__(self, calls: DutyCalls, lease_calls: LeaseCalls, worker: LeaseHolder) -> None:
         self._calls = calls
-        self._broker = broker
+        self._lease_calls = lease_calls
         self._worker = worker
         self._suspects: set[LeaseId] = set()
 
@@ -85,5 +93,5 @@ class LeaseReconciler:
         orphans = unknown & self._suspects
         self._suspects = unknown - orphans
         if orphans:
-            released = await self._broker.release_unknown(registration.worker_id, sorted(orphans))
+            released = await self._lease_calls.release_unknown(registration.worker_id, sorted(orphans))
             log.warning("unknown_leases_released", count=len(released))

@@ -38,6 +38,7 @@ class Heartbeat:
         on_cancels: OnCancels,
         on_lost: Callable[[], None],
         on_stalled: OnStalled,
+        on_stop_asked: Callable[[str], None],
         stall_seconds: float = 0.0,
         on_look: Callable[[], None] = lambda: None,
         statement_cache: int = 100,
@@ -48,6 +49,7 @@ class Heartbeat:
         self._on_cancels = on_cancels
         self._on_lost = on_lost
         self._on_stalled = on_stalled
+        self._on_stop_asked = on_stop_asked
         self._stall_seconds = stall_seconds
         self._on_look = on_look
         """Called at each check of the loop."""
@@ -121,10 +123,12 @@ class Heartbeat:
             pause = self._beat_seconds
             asked_at = monotonic()
             try:
-                cancels = await calls.beat(self._registration.worker_id)
+                beat = await calls.beat(self._registration.worker_id)
                 self._registration.renew(asked_at)
-                if cancels:
-                    self._home.call_soon_threadsafe(self._on_cancels, cancels)
+                if beat.cancels:
+                    self._home.call_soon_threadsafe(self._on_cancels, beat.cancels)
+                if beat.stop_asked_by is not None:
+                    self._home.call_soon_threadsafe(self._on_stop_asked, beat.stop_asked_by)
             except WorkerLost:
                 self._registration.valid_until = 0.0
                 self._home.call_soon_threadsafe(self._on_lost)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import Lease, LeaseId, WorkerId
 from penstock.observe import get_logger
-from penstock.queue.native import NativeBroker
+from penstock.queue.lease_calls import LeaseCalls
 from penstock.worker.loop_watch import LoopWatch
 
 log = get_logger(__name__)
@@ -40,7 +40,7 @@ class Stall:
             return
         try:
             async with asyncio.timeout(RELEASE_SECONDS):
-                await NativeBroker(line, line).release_unknown(self.worker_id, sorted(self.innocent))
+                await LeaseCalls(line, line).release_unknown(self.worker_id, sorted(self.innocent))
         except Exception as error:  # noqa: BLE001  # then they are rescued like the others, as lost
             log.warning("release_failed", worker_id=self.worker_id, count=len(self.innocent), error=error)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.model import Lease
-from penstock.queue.broker import Probe
+from penstock.queue.lease_calls import Probe
 
 KNOWN_LANES = 5_000
 

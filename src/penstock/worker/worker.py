@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import monotonic
-from typing import Protocol
 
 from penstock.db import Pool
 from penstock.db.connect import create_pool
 from penstock.db.listener import Listener, ListenerState
 from penstock.db.reconnecting import ReconnectingConnection
-from penstock.model import LeaseId
+from penstock.model import Lease, LeaseId
 from penstock.observe import Metrics, get_logger
 from penstock.queue.duty_calls import DutyCalls
-from penstock.queue.native import NativeBroker
+from penstock.queue.lease_calls import LeaseCalls
 from penstock.queue.registry import Registry
 from penstock.queue.schedule import next_tick
 from penstock.settings import Settings
@@ -30,6 +27,7 @@ from penstock.worker.duties import LeaseReconciler, fire_schedules, maintain, re
 from penstock.worker.duty import Duty
 from penstock.worker.heartbeat import Heartbeat
 from penstock.worker.loop_watch import LoopWatch
+from penstock.worker.options import WorkerOptions
 from penstock.worker.registration import Registration, own_versions
 from penstock.worker.runner import Runner
 from penstock.worker.slots import Slots
@@ -38,34 +36,11 @@ from penstock.worker.stall import Stall, end_stalled_process
 log = get_logger(__name__)
 
 READY = "penstock_ready"
+MAILBOX = "penstock_worker"
 CANCEL = "penstock_cancel"
 WATCH = "penstock_watch"
 SHORTEST_SILENCE = 5.0
 MAINTENANCE_SECONDS = 60.0
-
-
-class Service(Protocol):
-    """Something that runs from `start` to `stop` and handles its own errors."""
-
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerOptions:
-    """Queues with their number of slots, the worker's name, and whether it owns the process.
-
-    `owns_process`: if the loop is blocked, end the whole process, as `penstock worker` does. Otherwise the
-    worker drops its leases and registers again once the loop responds.
-    """
-
-    queues: Mapping[str, int]
-    name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
-    owns_process: bool = False
-    reserve: Mapping[str, int] = field(default_factory=dict)
-    """How many tasks of a queue may run beyond its slots, each of a tenant without a running task here."""
-    services: Sequence[Service] = ()
-    """What else runs as long as the worker does."""
 
 
 class Worker:
@@ -91,9 +66,9 @@ class Worker:
         self._closes = self._line("closes")
         self._errands = self._line("duties")
         self._calls = DutyCalls(self._errands)
-        self._broker = NativeBroker(self._claims, self._closes)
+        self._lease_calls = LeaseCalls(self._claims, self._closes)
         self._announcer = Announcer(self._calls.announce, self._started)
-        self._closer = Closer(self._broker, self.metrics, self._closed, self._announcer.closed)
+        self._closer = Closer(self._lease_calls, self.metrics, self._closed, self._announcer.closed)
         self._slots: dict[str, Slots] = {}
         self._claimers: dict[str, Claimer] = {}
         self._by_number: dict[str, Claimer] = {}
@@ -101,7 +76,12 @@ class Worker:
         self._listener: Listener | None = None
         self._duties: list[Duty] = []
         self._reregistering: asyncio.Task[None] | None = None
+        self._was_stalled = False
+        """A task of ours blocked the loop: losing the worker is its fault, although the process lives."""
         self._stopping = False
+        self.asked_to_stop = asyncio.Event()
+        """Set when an operator asked for it: the worker then stops by itself."""
+        self._stopping_itself: asyncio.Task[None] | None = None
         self._pool: Pool | None = None
         self._pool_lock = asyncio.Lock()
 
@@ -144,7 +124,7 @@ class Worker:
             runner = Runner(self._registry, self._closer, self.metrics, self.pool)
             slots = Slots(queue, concurrency, runner, self._closer)
             waits = replace(claim_options, reserve=reserve.get(queue, 0))
-            claimer = Claimer(slots, self._broker, self.metrics, waits, self._given_up)
+            claimer = Claimer(slots, self._lease_calls, self.metrics, waits, self._given_up, self._mailbox)
             self._slots[queue] = slots
             self._claimers[queue] = claimer
             number = await self._calls.put_queue(queue, payload_limit)
@@ -157,10 +137,13 @@ class Worker:
             await claimer.start()
         # Cancellations come by NOTIFY too, so the listener runs even if wake-ups are switched off.
         channels = [READY, CANCEL, WATCH] if settings.notify else [CANCEL]
-        self._listener = Listener(self._listen_url, channels, self._notified, self._listening)
+        mailbox = MAILBOX if settings.notify else None
+        self._listener = Listener(
+            self._listen_url, channels, self._notified, self._listening, mailbox=mailbox
+        )
         await self._listener.start()
         await self._announcer.begin()
-        accountant = LeaseReconciler(self._calls, self._broker, self)
+        accountant = LeaseReconciler(self._calls, self._lease_calls, self)
         self._duties = [
             Duty("rescue", max(settings.lease_seconds / 3, 0.2), self._rescue),
             Duty("schedules", 1.0, lambda: fire_schedules(self._calls)),
@@ -170,11 +153,21 @@ class Worker:
             Duty("durations", 1.0, self._report),
             Duty("announcing", ANNOUNCE_SECONDS, self._announcer.run_once),
         ]
+        inlets = self._options.inlets
+        if inlets is not None:
+            every = max(settings.lease_seconds / 3, 0.2)
+            self._duties.append(Duty("inlets", every, lambda: inlets.look(self._errands)))
         for duty in (*self._duties, *self._options.services):
             await duty.start()
 
     async def stop(self, grace: float | None = None) -> None:
         """Stop claiming, finish or return tasks within the grace without using up attempts, deregister."""
+        if self._stopping_itself is not None:
+            await asyncio.shield(self._stopping_itself)
+        else:
+            await self._stop(grace)
+
+    async def _stop(self, grace: float | None = None) -> None:
         self._stopping = True
         grace = self._settings.grace_seconds if grace is None else grace
         if self._reregistering is not None:
@@ -184,7 +177,11 @@ class Worker:
             await claimer.stop()
         for duty in (*self._options.services, *self._duties):
             await duty.stop()
-        await asyncio.gather(*(slots.stop(grace) for slots in self._slots.values()))
+        inlets = self._options.inlets
+        await asyncio.gather(
+            *(slots.stop(grace) for slots in self._slots.values()),
+            *([inlets.stop(self._errands, grace)] if inlets is not None else []),
+        )
         await self._closer.flush(timeout=max(5.0, grace))
         await self._closer.stop()
         if self._listener is not None:
@@ -240,22 +237,35 @@ class Worker:
                     )
         return self._pool
 
-    def _closed(self, freed: bool) -> None:
-        for claimer in self._claimers.values():
-            if freed or claimer.limited:
+    def _closed(self, leases: Sequence[Lease], freed: bool) -> None:
+        """Let the queues of these leases look for what their end made claimable.
+
+        A freed key goes to the next task by a claim of its own queue, which wakes another queue's worker by
+        NOTIFY. A worker gets only one suspect task (two workers lost) at a time, from whichever queue.
+        """
+        if freed and (not self._settings.notify or any(lease.losses > 1 for lease in leases)):
+            self._wake_all()
+            return
+        for number in {lease.queue_number for lease in leases}:
+            claimer = self._by_number.get(str(number))
+            if claimer is not None and (freed or claimer.limited):
                 claimer.wake()
 
     def _wake_all(self) -> None:
         for claimer in self._claimers.values():
             claimer.wake()
 
+    def _mailbox(self) -> int:
+        """Where producers reach us; 0, which nobody holds, while we do not listen."""
+        return 0 if self._listener is None else self._listener.mailbox or 0
+
     def _notified(self, channel: str, payload: str) -> None:
         self.metrics.notification(channel)
-        if channel == READY:
+        if channel in (READY, MAILBOX):
             number, _, kind = payload.partition(":")
             claimer = self._by_number.get(number)
             if claimer is not None:
-                claimer.wake(due=kind == "due")
+                (claimer.told if channel == MAILBOX else claimer.wake)(due=kind == "due")
         elif channel == WATCH:
             self._announcer.watched(float(payload))
         elif self._heartbeat is not None and payload == self.metrics.worker_id:
@@ -265,7 +275,8 @@ class Worker:
         if state is ListenerState.LOST:
             log.throttled("listener_lost", error=error)
         elif state is ListenerState.CONNECTED:
-            self._wake_all()
+            for claimer in self._claimers.values():
+                claimer.reconnected()
 
     def _cancel(self, cancels: Mapping[LeaseId, str]) -> None:
         for lease_id, reason in cancels.items():
@@ -273,9 +284,21 @@ class Worker:
             for slots in self._slots.values():
                 slots.stop_one(lease_id, "cancel")
 
+    def _stop_asked(self, by: str) -> None:
+        """Each beat repeats it."""
+        if self._stopping:
+            return
+        log.info("worker_asked_to_stop", by=by)
+        self._stopping = True
+        self._stopping_itself = asyncio.get_running_loop().create_task(
+            self._stop(), name="penstock-worker-stop"
+        )
+        self.asked_to_stop.set()
+
     async def _stalled(self, watch: LoopWatch, line: ReconnectingConnection) -> None:
         """In the heartbeat's thread: log where the loop is stuck, and return what did not cause it."""
         assert self.registration is not None
+        self._was_stalled = True
         stall = Stall(self.registration.worker_id, watch)
         # The loop's current task is the culprit if it is a slot; a task started by a handler tells nothing.
         culprit = asyncio.current_task(self._home)
@@ -317,8 +340,13 @@ class Worker:
         settings = self._settings
         asked_at = monotonic()
         worker_id = await self._calls.register(
-            self._options.name, list(self._options.queues), settings.lease_seconds, own_versions()
+            self._options.name,
+            list(self._options.queues),
+            settings.lease_seconds,
+            own_versions(),
+            None if self.registration is None or self._was_stalled else self.registration.worker_id,
         )
+        self._was_stalled = False
         registration = Registration(worker_id, settings.lease_seconds)
         registration.renew(asked_at)
         self.registration = registration
@@ -335,6 +363,7 @@ class Worker:
             self._cancel,
             self._given_up,
             self._stalled,
+            self._stop_asked,
             settings.stall_seconds,
             self._postpone_end if self._options.owns_process else lambda: None,
             settings.statement_cache,

@@ -5,6 +5,7 @@
 --   free key                    → hold it, go on
 --   held, mode skip             → this task ends as skipped
 --   holder has not started      → coalesce: this task ends as merged · replace: it takes the holder's place
+--   mode wait                   → behind those in line; hand_over starts the first of them once the key is free
 --   holder is running or waits  → one task is parked; coalesce merges later ones into it, replace swaps it
 create or replace function queues.admit_keyed(
   _task_id bigint,
@@ -41,6 +42,11 @@ begin
     return false;
   end if;
   perform queues.settle_key(v_task.unique_key);
+  if v_task.on_duplicate = 'wait' then
+    insert into queues.parked (key, priority, seq, task_id, lane, queue_id, failures, losses, held, tenant_id)
+    values (v_task.unique_key, 0, _task_id, _task_id, _lane, _queue_id, _failures, _losses, _held, _tenant_id);
+    return queues.hand_over(v_task.unique_key, _queue_id);
+  end if;
   select * into v_holder from queues.held h where h.key = v_task.unique_key;
 
   if not found then

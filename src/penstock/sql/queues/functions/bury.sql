@@ -11,11 +11,11 @@ as $$
 begin
   insert into queues.dead_letter (
     task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, unique_key,
-    on_duplicate, limit_key, time_limit, attempts, losses, reason, error_code, error_message, fingerprint,
+    on_duplicate, limit_key, time_limit, max_attempts, attempts, losses, reason, error_code, error_message, fingerprint,
     errors, died_at)
   select
     t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority, t.tenant_id, t.unique_key,
-    t.on_duplicate, t.limit_key, t.time_limit, _failures, _losses, _reason, _error_code, _error_message,
+    t.on_duplicate, t.limit_key, t.time_limit, t.max_attempts, _failures, _losses, _reason, _error_code, _error_message,
     internal.fingerprint(t.task_type, _error_code, _error_message),
     (select coalesce(jsonb_agg(jsonb_build_object(
         'attempt', e.attempt_number, 'error_code', e.error_code, 'error_message', e.error_message, 'details', e.details,

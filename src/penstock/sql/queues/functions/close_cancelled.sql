@@ -19,7 +19,8 @@ begin
   for v_lease in
     delete from queues.lease l
     where l.worker_id = _worker_id and l.lease_id = any (_lease_ids)
-      and (_task_ids is null or l.task_id = any (_task_ids))
+      and (_task_ids is null or (l.lease_id, l.task_id) in (
+        select i.lease_id, i.task_id from unnest(_lease_ids, _task_ids) as i (lease_id, task_id)))
     returning l.*
   loop
     perform queues.note_attempt(v_lease, 'cancelled');

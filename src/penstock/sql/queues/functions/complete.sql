@@ -1,7 +1,8 @@
 -- Closes leases of a worker as completed and returns those it closed: deleting the lease is the fence, so a worker that was
 -- declared lost closes nothing. Group completion calls it with hundreds.
 -- _task_ids are the tasks the caller believes it holds: after a crash that lost commits, or a failover to a replica that
--- lagged, lease ids are issued again, and the id alone could close another task.
+-- lagged, lease ids are issued again, and the id alone could close another task. They are looked up in a hash of pairs, which
+-- is what the "or" makes of the subquery; compared by "= any" each lease met every task id, for half the cost of a close.
 -- Locks: the leases, in order of their id.
 create or replace function queues.complete(
   _worker_id integer, _lease_ids bigint[], _task_ids bigint[] default null
@@ -23,7 +24,8 @@ begin
   with closed as (
     delete from queues.lease l
     where l.worker_id = _worker_id and l.lease_id = any (_lease_ids)
-      and (_task_ids is null or l.task_id = any (_task_ids))
+      and (_task_ids is null or (l.lease_id, l.task_id) in (
+        select i.lease_id, i.task_id from unnest(_lease_ids, _task_ids) as i (lease_id, task_id)))
     returning l.lease_id, l.task_id, l.claimed_at, l.tenant_id, l.failures, l.held
   ), kept as (
     insert into queues.attempt (attempt_id, task_id, claimed_at, closed_at, tenant_id, worker_id, outcome, attempt_number)

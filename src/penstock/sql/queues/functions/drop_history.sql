@@ -29,9 +29,10 @@ begin
       execute format(
         'insert into queues.task_kept (
            task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, unique_key,
-           on_duplicate, limit_key, time_limit, kept_at)
+           on_duplicate, limit_key, time_limit, max_attempts, kept_at)
          select t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority,
-           t.tenant_id, t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, internal.clock()
+           t.tenant_id, t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, t.max_attempts,
+           internal.clock()
          from queues.%I t
          where t.task_id in (
            select r.task_id from queues.ready r

@@ -11,7 +11,8 @@ create or replace function queues.enqueue(
   _unique_key text default null,
   _on_duplicate text default null,
   _limit_key text default null,
-  _time_limit interval default null
+  _time_limit interval default null,
+  _max_attempts integer default null
 )
 returns bigint
 language plpgsql
@@ -22,6 +23,6 @@ begin
   return (queues.enqueue_many(
     _task_type, array[_payload], _scheduled_at, _delay, _queue, _priority, _tenant_id,
     case when _unique_key is not null then array[_unique_key] end, _on_duplicate,
-    case when _limit_key is not null then array[_limit_key] end, _time_limit))[1];
+    case when _limit_key is not null then array[_limit_key] end, _time_limit, _max_attempts))[1];
 end;
 $$;

@@ -1,6 +1,7 @@
 -- Enqueues a batch of tasks of one type in the caller's own transaction and returns their ids in order.
 -- Due tasks without a key go straight to ready; delayed and keyed ones go to waiting, where admit decides (deciding a key
--- here, by "on conflict", would deadlock two producers that name two keys in opposite order).
+-- here, by "on conflict", would deadlock two producers that name two keys in opposite order). A due task of mode wait is parked
+-- in its line at once: lines are ordered by task id, and admit starts the first. A line is a tenant's, whatever the types.
 -- pg_current_xact_id() comes before any ticket is drawn: the worker's safe mark depends on it.
 -- Locks: none that another caller waits for. Raises PS001, PS002, PS003, PS004, PS005, PS017; then nothing is written.
 create or replace function queues.enqueue_many(
@@ -14,7 +15,8 @@ create or replace function queues.enqueue_many(
   _unique_keys text[] default null,
   _on_duplicate text default null,
   _limit_keys text[] default null,
-  _time_limit interval default null
+  _time_limit interval default null,
+  _max_attempts integer default null
 )
 returns bigint[]
 language plpgsql
@@ -34,6 +36,10 @@ declare
   v_missing text;
   v_count integer := coalesce(cardinality(_payloads), 0);
   v_straight boolean;
+  v_mode text;
+  v_scope text;
+  v_awaited boolean;
+  v_watched boolean;
   v_tenant_id uuid := coalesce(_tenant_id, internal.tenant_id());
 begin
   perform pg_current_xact_id();
@@ -93,10 +99,15 @@ begin
       message = format('the time limit %s is not positive', _time_limit),
       hint = 'Give a time limit above zero, or none.';
   end if;
-  if _on_duplicate not in ('skip', 'replace', 'coalesce') then
+  if _max_attempts not between 1 and 1000 then
+    raise exception using errcode = 'PS005', detail = 'max_attempts',
+      message = format('%s attempts are not between 1 and 1000', _max_attempts),
+      hint = 'Give a number of attempts from 1 to 1000, or none for what the task type says.';
+  end if;
+  if _on_duplicate not in ('skip', 'replace', 'coalesce', 'wait') then
     raise exception using errcode = 'PS005', detail = 'on_duplicate',
       message = format('%L is not a way to treat duplicates', _on_duplicate),
-      hint = 'Use skip, replace or coalesce.';
+      hint = 'Use skip, replace, coalesce or wait.';
   end if;
   if cardinality(_unique_keys) <> v_count or cardinality(_limit_keys) <> v_count then
     raise exception using errcode = 'PS005',
@@ -131,29 +142,36 @@ begin
   v_due := greatest(v_now, coalesce(_scheduled_at, v_now + coalesce(_delay, interval '0')));
   v_lane := internal.lane(v_queue.queue_id, v_priority + 1, v_tenant_id);
 
+  v_mode := coalesce(_on_duplicate, v_type.on_duplicate::text);
+  v_scope := case when v_mode = 'wait' then format('line %s', coalesce(v_tenant_id::text, ''))
+    else format('unique %s %s', coalesce(v_tenant_id::text, ''), _task_type) end;
   v_straight := v_due <= v_now and _unique_keys is null and _limit_keys is null;
   if v_straight then
     with taken as (
       insert into queues.task (
-        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit)
+        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit,
+        max_attempts)
       select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
-        v_tenant_id, coalesce(_time_limit, v_type.time_limit)
+        v_tenant_id, coalesce(_time_limit, v_type.time_limit), _max_attempts
       from unnest(_payloads) as p (payload)
       returning task_id
     ), shown as (
       insert into queues.ready (lane, seq, task_id, failures, losses, held)
       select v_lane, t.task_id, t.task_id, 0, 0, 0 from taken t
     )
-    select array_agg(t.task_id) into v_ids from taken t;
+    select array_agg(t.task_id), exists (select from queues.idle i where i.queue_id = v_queue.queue_id),
+      exists (select from internal.watcher)
+    into v_ids, v_awaited, v_watched
+    from taken t;
   else
     with taken as (
       insert into queues.task (
-        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit,
+        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit, max_attempts,
         unique_key, on_duplicate, limit_key)
       select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
-        v_tenant_id, coalesce(_time_limit, v_type.time_limit),
-        internal.key_hash(format('unique %s %s', coalesce(v_tenant_id::text, ''), _task_type), p.unique_key),
-        case when p.unique_key is not null then coalesce(_on_duplicate::queues.on_duplicate, v_type.on_duplicate) end,
+        v_tenant_id, coalesce(_time_limit, v_type.time_limit), _max_attempts,
+        internal.key_hash(v_scope, p.unique_key),
+        case when p.unique_key is not null then v_mode::queues.on_duplicate end,
         internal.key_hash(format('limit %s', v_queue.queue_id), p.limit_key)
       from unnest(_payloads, _unique_keys, _limit_keys) as p (payload, unique_key, limit_key)
       returning task_id, unique_key, limit_key
@@ -163,15 +181,28 @@ begin
       select v_queue.queue_id, v_due, t.task_id, t.task_id, v_lane, 0, 0, 0,
         t.unique_key is not null or t.limit_key is not null, v_tenant_id
       from taken t
+      where v_mode <> 'wait' or v_due > v_now or t.unique_key is null
+    ), in_line as (
+      insert into queues.parked (key, priority, seq, task_id, lane, queue_id, failures, losses, held, tenant_id)
+      select t.unique_key, 0, t.task_id, t.task_id, v_lane, v_queue.queue_id, 0, 0, 0, v_tenant_id
+      from taken t
+      where v_mode = 'wait' and v_due <= v_now and t.unique_key is not null
+      returning key
+    ), told as (
+      insert into queues.freed (queue_id, key, task_id)
+      select distinct v_queue.queue_id, l.key, 0 from in_line l
     )
-    select array_agg(t.task_id) into v_ids from taken t;
+    select array_agg(t.task_id), exists (select from queues.idle i where i.queue_id = v_queue.queue_id),
+      exists (select from internal.watcher)
+    into v_ids, v_awaited, v_watched
+    from taken t;
   end if;
 
-  if v_queue.paused_at is null then
+  if v_awaited and v_queue.paused_at is null then
     perform queues.wake(v_queue.queue_id, v_straight);
   end if;
   -- A worker that serves the queue tells pages itself, at most twice a second; where none does, nobody else would.
-  if internal.watched_until() is not null
+  if v_watched and internal.watched_until() is not null
     and (v_queue.paused_at is not null or not queues.is_served(v_queue.queue_name))
   then
     perform queues.announce(array_remove(array[v_tenant_id], null));

@@ -44,6 +44,12 @@ begin
   delete from queues.dead_letter d where d.tenant_id = _tenant_id;
   get diagnostics v_dead = row_count;
   delete from queues.sample s where s.tenant_id = _tenant_id;
+  -- Its inlets go, too; a message that comes again is refused, because its tenant is stopped.
+  delete from queues.taken k where k.tenant_id = _tenant_id;
+  delete from queues.inlet_refusal r where r.tenant_id = _tenant_id;
+  delete from queues.inlet_count c using queues.inlet i where i.inlet_id = c.inlet_id and i.tenant_id = _tenant_id;
+  delete from queues.inlet_hold h using queues.inlet i where i.inlet_id = h.inlet_id and i.tenant_id = _tenant_id;
+  delete from queues.inlet i where i.tenant_id = _tenant_id;
   delete from queues.error e where e.tenant_id = _tenant_id;
   get diagnostics v_errors = row_count;
   delete from queues.attempt a where a.tenant_id = _tenant_id and a.task_id <> all (v_spared_tasks);

@@ -37,16 +37,16 @@ begin
     from queues.lease l join queues.worker w using (worker_id) where l.task_id = _task_id;
     return query select 'running', format(
       'It has been running (or is about to run) on worker %s (%s) since %s, attempt %s.',
-      v_row.worker_id, v_row.worker_name, v_row.claimed_at, v_row.failures + 1), 'Nothing to do.',
-      '/workers?worker=' || v_row.worker_id;
+      v_row.worker_id, v_row.worker_name, date_trunc('second', v_row.claimed_at), v_row.failures + 1), 'Nothing to do.',
+      '/workers?sel=' || v_row.worker_id;
     if v_row.lost_at is not null then
-      return query select 'worker_lost', format('Its worker was declared lost at %s.', v_row.lost_at),
-        'The next rescue returns it; some worker rescues every few seconds.', '/workers?worker=' || v_row.worker_id;
+      return query select 'worker_lost', format('Its worker was declared lost at %s.', date_trunc('second', v_row.lost_at)),
+        'The next rescue returns it; some worker rescues every few seconds.', '/workers?sel=' || v_row.worker_id;
     end if;
     return query
-    select 'cancel_requested', format('%s asked it to stop at %s: %s', c.requested_by, c.requested_at, c.reason),
+    select 'cancel_requested', format('%s asked it to stop at %s: %s', c.requested_by, date_trunc('second', c.requested_at), c.reason),
       'Its worker stops it at the next await; if it never does, its deadline or the loss of the worker ends it.',
-      '/workers?worker=' || c.worker_id
+      '/workers?sel=' || c.worker_id
     from queues.cancel c where c.task_id = _task_id;
     return;
   end if;
@@ -54,7 +54,7 @@ begin
   if v_state = 'dead' then
     return query
     select 'dead', format('It has been a dead letter since %s (%s), after %s failed attempts and %s lost workers: %s: %s',
-      d.died_at, d.reason, d.attempts, d.losses, d.error_code, left(d.error_message, 300)),
+      date_trunc('second', d.died_at), d.reason, d.attempts, d.losses, d.error_code, left(d.error_message, 300)),
       format('Fix the cause, then: penstock dead replay %s', d.task_id), '/failures/task-' || d.fingerprint
     from queues.dead_letter d where d.task_id = _task_id;
     return;
@@ -68,7 +68,7 @@ begin
   end if;
 
   if v_queue.paused_at is not null then
-    return query select 'queue_paused', format('The queue %s has been paused since %s.', v_queue.queue_name, v_queue.paused_at),
+    return query select 'queue_paused', format('The queue %s has been paused since %s.', v_queue.queue_name, date_trunc('second', v_queue.paused_at)),
       format('penstock queue resume %s', v_queue.queue_name), '/queues/' || v_queue.queue_name;
   end if;
   if not exists (
@@ -82,7 +82,7 @@ begin
 
   if v_state = 'waiting' then
     return query
-    select 'not_due', format('It is due at %s, in %s.', w.due_at, date_trunc('second', w.due_at - v_now))
+    select 'not_due', format('It is due at %s, in %s.', date_trunc('second', date_trunc('second', w.due_at)), date_trunc('second', w.due_at - v_now))
       || case when w.failures > 0 then format(' It failed %s.', case when w.failures = 1 then 'once' else w.failures || ' times' end) else '' end,
       format('penstock task retry %s runs it at once.', _task_id), null::text
     from queues.waiting w where w.task_id = _task_id and w.due_at > v_now;
@@ -94,11 +94,11 @@ begin
   if v_state = 'parked' then
     select p.key into v_key from queues.parked p where p.task_id = _task_id limit 1;
     return query
-    select 'key_held', format('Its key has been held by task %s since %s.', h.task_id, h.held_at),
+    select 'key_held', format('Its key has been held by task %s since %s.', h.task_id, date_trunc('second', h.held_at)),
       format('It starts when that one ends. penstock explain %s', h.task_id), '/tasks/' || h.task_id
     from queues.held h where h.key = v_key limit 5;
     return query
-    select 'key_rate', format('The rate limit of its key is used up; the next start is at %s.', w.due_at),
+    select 'key_rate', format('The rate limit of its key is used up; the next start is at %s.', date_trunc('second', w.due_at)),
       format('penstock queue limits %s', v_queue.queue_name), '/queues/' || v_queue.queue_name
     from queues.waiting w where w.wake_key = v_key;
     return query
@@ -119,7 +119,7 @@ begin
     end if;
     if v_queue.rate_count is not null then
       return query
-      select 'queue_rate', format('The rate limit of the queue is used up; the next start is at %s.', r.next_at),
+      select 'queue_rate', format('The rate limit of the queue is used up; the next start is at %s.', date_trunc('second', r.next_at)),
         format('penstock queue limits %s', v_queue.queue_name), '/queues/' || v_queue.queue_name
       from queues.rate_room(internal.key_hash('queue', v_queue.queue_id::text), v_queue.rate_count,
         v_queue.rate_period, v_queue.rate_burst) r
@@ -132,9 +132,14 @@ begin
     from queues.ready r
     where r.lane = internal.lane(v_task.queue_id, internal.suspect_class(), v_task.tenant_id) and r.task_id = _task_id;
     return query
-    select 'in_line', format('It is ready; %s%s tasks of its lane are ahead of it.',
-      least(c.ahead, 10000), case when c.ahead > 10000 then ' or more' else '' end),
-      'It runs when they are done; more workers or more concurrency make that sooner.',
+    select 'in_line',
+      case c.ahead
+        when 0 then 'It is ready, and the next of its lane.'
+        when 1 then 'It is ready; 1 task of its lane is ahead of it.'
+        else format('It is ready; %s%s tasks of its lane are ahead of it.',
+          least(c.ahead, 10000), case when c.ahead > 10000 then ' or more' else '' end)
+      end,
+      'It runs as soon as a worker has room for it; more workers or more concurrency make that sooner.',
       '/tasks?state=ready&queue=' || v_queue.queue_name
     from (
       -- Its ticket is its id, unless it was admitted or returned.

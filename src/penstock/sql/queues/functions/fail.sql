@@ -23,6 +23,7 @@ declare
   v_type queues.task_type;
   v_code text;
   v_message text;
+  v_attempts integer;
   v_delay double precision;
 begin
   for v_n in select i.n from generate_subscripts(_lease_ids, 1) as i (n) order by _lease_ids[i.n] loop
@@ -49,9 +50,10 @@ begin
       continue;
     end if;
 
+    select t.max_attempts into v_attempts from queues.find_task(v_lease.task_id) t;
     select y.* into v_type
     from queues.find_task(v_lease.task_id) t join queues.task_type y on y.task_type = t.task_type;
-    v_delay := queues.retry_delay(v_type, v_code, v_lease.failures + 1);
+    v_delay := queues.retry_delay(v_type, v_code, v_lease.failures + 1, v_attempts);
     if v_delay is not null and _retry_after[v_n] is not null then
       v_delay := greatest(0, _retry_after[v_n]);
     end if;

@@ -57,7 +57,7 @@ begin
     (select count(*) from queues.worker w
       where w.stopped_at is null and w.lost_at is null and w.worker_id > 0 and c.queue_name = any (w.queue_names)
         and w.beat_at > v_now - w.lease_for),
-    (select count(*) from queues.idle i where i.queue_id = c.queue_id),
+    (select count(*) from queues.idle i where i.queue_id = c.queue_id and coalesce(i.load, 0) between 0 and 9),
     (
       select coalesce(sum(s.done), 0)::double precision / 5 from queues.sample s
       where ((v_tenant_id is null and s.tenant_id is null) or s.tenant_id = v_tenant_id) and s.queue_id = c.queue_id

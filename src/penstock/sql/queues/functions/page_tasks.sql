@@ -1,7 +1,8 @@
 -- One page of tasks in a state, with their place, which is the `_after` of the next page: rows that are added or leave
 -- meanwhile neither repeat nor hide another. What no index can find (a task type; the queue of an ended task) is looked for
 -- among the next `_scan` tasks only; if that ends the search before the page is full, a last row without a task says where
--- it stopped. An operator sees all tenants, or the one that is named. Raises PS005.
+-- it stopped. An operator sees all tenants, or the one that is named. Raises PS005. No scans in sequence: where a table was
+-- not analyzed yet, PostgreSQL 15 and 16 would read all tasks to find those of a page.
 create or replace function queues.page_tasks(
   _state text default 'running',
   _queue text default null,
@@ -19,6 +20,7 @@ language plpgsql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 set plan_cache_mode = force_custom_plan
 as $$
 declare
@@ -75,7 +77,8 @@ begin
         select d.task_id, d.task_type, d.enqueued_at, d.queue_id, d.tenant_id
         from queues.dead_letter d where d.task_id = any (v_ids) and _state = 'dead'
       ) t on t.task_id = f.task_id
-      where (_task_type is null or t.task_type = _task_type) and (v_queue_id is null or t.queue_id = v_queue_id)
+      -- + 0: not by an index of queues, which would read all of the queue's dead letters.
+      where (_task_type is null or t.task_type = _task_type) and (v_queue_id is null or t.queue_id + 0 = v_queue_id)
       order by f.n limit v_left
     ) m
     join queues.queue q on q.queue_id = m.queue_id

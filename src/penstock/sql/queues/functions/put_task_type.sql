@@ -38,10 +38,10 @@ begin
       message = format('the attempts, losses and time limit of %L must be positive', _task_type),
       hint = 'Use numbers above zero, or omit the time limit to have none.';
   end if;
-  if _on_duplicate not in ('skip', 'replace', 'coalesce') then
+  if _on_duplicate not in ('skip', 'replace', 'coalesce', 'wait') then
     raise exception using errcode = 'PS005', detail = 'on_duplicate',
       message = format('%L is not a way to treat duplicates', _on_duplicate),
-      hint = 'Use skip, replace or coalesce.';
+      hint = 'Use skip, replace, coalesce or wait.';
   end if;
   -- Every number is validated here: one that retry_delay could not read would keep fail() from closing the lease.
   if jsonb_typeof(v_retry) <> 'object' or jsonb_typeof(coalesce(v_retry -> 'errors', '{}')) <> 'object' or exists (

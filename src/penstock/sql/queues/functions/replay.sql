@@ -36,9 +36,9 @@ begin
   ), kept as (
     insert into queues.task_kept (
       task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, unique_key,
-      on_duplicate, limit_key, time_limit, kept_at)
+      on_duplicate, limit_key, time_limit, max_attempts, kept_at)
     select t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority, t.tenant_id,
-      t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, internal.clock()
+      t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, t.max_attempts, internal.clock()
     from taken t
     where not exists (select from queues.task o where o.task_id = t.task_id)
     -- A copy kept earlier gets a new time, so that a maintain() running now does not delete it.

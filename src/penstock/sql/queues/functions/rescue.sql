@@ -1,6 +1,7 @@
 -- Takes back the leases of workers whose heartbeats stopped and leases past their own deadline, up to _limit, and never
 -- waits: a lease locked by a transaction that is closing it is left for the next round. Losing a worker is not an error of
--- the task: losses are counted separately, and max_losses of them put the task in quarantine.
+-- the task: losses are counted separately, and max_losses of them put the task in quarantine; more of them while workers are lost
+-- without it (queues.needed_losses).
 -- Once a worker is marked lost, its heartbeats and claims are refused and its late closes have no effect.
 -- Locks: the rows of silent workers and their leases, all skip locked.
 create or replace function queues.rescue(_limit integer default 1000)
@@ -14,7 +15,8 @@ declare
   v_lease queues.lease;
   v_max integer;
 begin
-  update queues.worker w set lost_at = v_now
+  update queues.worker w set
+    lost_at = v_now, lost_leases = (select count(*) from queues.lease o where o.worker_id = w.worker_id)
   where w.worker_id = any (array(
     select s.worker_id
     from queues.worker s
@@ -48,7 +50,9 @@ begin
 
     select y.max_losses into v_max
     from queues.find_task(v_lease.task_id) t join queues.task_type y on y.task_type = t.task_type;
-    if v_lease.losses + 1 >= v_max then
+    if v_lease.losses + 1 >= v_max
+      and v_lease.losses + 1 >= queues.needed_losses(v_lease.task_id, v_lease.worker_id, v_max)
+    then
       perform queues.note_error(
         v_lease.task_id, v_lease, v_lease.failures + 1, 'WorkerLost',
         format('worker %s was lost while it ran this task', v_lease.worker_id), null);

@@ -1,5 +1,7 @@
 -- Attempts with one outcome, newest first, before the id `_before` (-1: from the newest on). History has no index by outcome:
 -- it is read in windows of ids, at most `_scan` ids far; if that ends the search, a last row without a task says where.
+-- The caller, scan_tasks(), turns bitmap scans and sorts off, and this needs both: before PostgreSQL 18 the price of what is
+-- turned off hides the difference between reading a window and reading everything.
 create or replace function queues.scan_ended(
   _outcome text, _sees_all boolean, _tenant_id uuid, _before bigint, _limit integer, _scan bigint
 )
@@ -9,6 +11,8 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = on
+set enable_sort = on
 set plan_cache_mode = force_custom_plan
 as $$
 declare

@@ -38,7 +38,7 @@ as $$
     (select count(*) from queues.worker w
       where w.stopped_at is null and w.lost_at is null and w.worker_id > 0 and q.queue_name = any (w.queue_names)
         and w.beat_at > internal.clock() - w.lease_for),
-    (select count(*) from queues.idle i where i.queue_id = q.queue_id)
+    (select count(*) from queues.idle i where i.queue_id = q.queue_id and coalesce(i.load, 0) between 0 and 9)
   from queues.queue q
   where _queue is null or q.queue_name = _queue
   order by q.queue_name;

@@ -28,8 +28,11 @@ grant execute on function
   queues.dead_tuples,
   queues.depths,
   queues.figures,
+  queues.find_parts,
   queues.history,
   queues.horizon_pins,
+  queues.inlet_refusals,
+  queues.inlets,
   queues.limits,
   queues.list_tasks,
   queues.page_tasks,
@@ -49,42 +52,71 @@ grant execute on function
 to penstock_api, service_role;
 
 grant execute on function
+  queues.time_marks
+to penstock_api;
+
+grant execute on function
   queues.enqueue_many
-to penstock_api, worker_service_user, service_role;
+to penstock_api, worker_service_user, service_role, penstock_owner;
 
 grant execute on function
   queues.attempts_of,
   queues.end_dead,
+  queues.estimate_targets,
   queues.find_dead_targets,
+  queues.find_parts,
   queues.find_targets,
   queues.how_it_ended,
   queues.is_open,
+  queues.is_served,
   queues.key_holder,
   queues.last_dead,
   queues.withdraw
 to penstock_owner, penstock_all_tenants;
 
+-- A bridge needs nothing but a login of service_role; workers run the inlets that are read from Python.
+grant execute on function
+  queues.bullmq_waiting,
+  queues.pgmq_waiting,
+  queues.take_from_bullmq,
+  queues.take_from_pgmq,
+  queues.take_in
+to worker_service_user, service_role, penstock_owner;
+
 grant execute on function
   queues.drop_schedule,
+  queues.free_inlets,
+  queues.hold_inlets,
+  queues.inlet_gauges,
   queues.maintain,
   queues.put_queue,
   queues.put_schedule,
   queues.put_task_type,
   queues.rescue,
+  queues.sweep_inlets,
   queues.take_samples
 to worker_service_user, service_role;
 
 grant execute on function
   queues.note_audit
-to penstock_all_tenants;
+to penstock_owner, penstock_all_tenants;
 
 grant execute on function
-  queues.pause,
+  queues.put_inlet,
   queues.put_limits,
+  queues.remove_inlet,
+  queues.replay_pgmq
+to service_role;
+
+-- Operators call them one by one, and operations of theirs on many.
+grant execute on function
+  queues.ask_to_stop,
+  queues.pause,
   queues.resume,
   queues.run_schedule,
+  queues.set_inlet,
   queues.set_schedule
-to service_role;
+to service_role, penstock_all_tenants;
 
 -- The owners call them for operations.
 grant execute on function
@@ -112,12 +144,14 @@ grant execute on function
   queues.holds,
   queues.next_due,
   queues.open_leases,
+  queues.pass_on,
   queues.probe,
   queues.register_worker,
   queues.release,
   queues.snooze,
   queues.spend,
-  queues.stop_worker
+  queues.stop_worker,
+  queues.wait_for_work
 to worker_service_user;
 
 grant execute on function

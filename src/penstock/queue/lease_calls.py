@@ -1,20 +1,49 @@
-"""The native broker: the functions of the schema `queues`, over two connections."""
+"""A worker's calls about tasks: claim and close, over two connections.
+
+Every close is fenced by worker, lease and task, and says what it really closed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import Failure, Lease, LeaseId, TaskId, WorkerId
-from penstock.queue.broker import FailureOutcome, Probe
 
-CLAIM = "select * from queues.claim($1, $2, $3, $4, $5, $6, $7, _durable => false, _avoid => $8)"
+CLAIM = (
+    "select * from queues.claim($1, $2, $3, $4, $5, $6, $7, _durable => false, _avoid => $8, _pass_on => $9)"
+)
+WAIT = "select is_new, waiting, ahead, due from queues.wait_for_work($1, $2, $3, $4, $5)"
 PROBE = "select * from queues.probe($1, $2, $3)"
 FAIL = "select * from queues.fail($1, $2, $3, $4, $5::jsonb[], $6, $7, $8)"
 
 
-class NativeBroker:
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The lanes with a visible task, and the snapshot that decides how far a watermark may advance."""
+
+    lanes: Sequence[int]
+    tickets: Sequence[int]
+    newest: int
+    snapshot_min: int
+    snapshot_max: int
+    limited: bool = False
+    """The queue has its own limit: whenever a task ends, another may become claimable."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureOutcome:
+    """What the queue decided after a failure: retry, dead, cancelled, or gone if the lease was lost."""
+
+    lease_id: LeaseId
+    outcome: str
+    retry_at: datetime | None
+
+
+class LeaseCalls:
     """Claims and closes use separate connections, so that Postgres can process both at once."""
 
     def __init__(self, claims: ReconnectingConnection, closes: ReconnectingConnection) -> None:
@@ -31,8 +60,15 @@ class NativeBroker:
         admit: bool,
         find: bool,
         avoid: Sequence[int] | None = None,
+        pass_on: bool = False,
     ) -> list[Lease]:
-        rows = await self._claims.fetch(CLAIM, worker_id, queue, limit, lanes, starts, admit, find, avoid)
+        """`avoid`: skip the tenants with these numbers (the lower 40 bits of a lane).
+
+        `pass_on`: if there are more than `limit`, wake the next worker that waits.
+        """
+        rows = await self._claims.fetch(
+            CLAIM, worker_id, queue, limit, lanes, starts, admit, find, avoid, pass_on
+        )
         return [Lease._make(row) for row in rows]
 
     async def probe(self, queue: str, lanes: Sequence[int], marks: Sequence[int]) -> Probe:
@@ -49,8 +85,16 @@ class NativeBroker:
     async def next_due(self, queue: str) -> float | None:
         return cast("float | None", await self._claims.fetchval("select queues.next_due($1)", queue))
 
-    async def go_idle(self, worker_id: WorkerId, queue: str, idle: bool) -> None:
-        await self._claims.fetch("select queues.go_idle($1, $2, $3)", worker_id, queue, idle)
+    async def wait_for_work(
+        self, worker_id: WorkerId, queue: str, mailbox: int, load: int = 0, polls_for: float | None = None
+    ) -> tuple[bool, int, int, float | None]:
+        """Register as waiting: is that new, how many wait, how many are woken before us, what is due."""
+        row = (await self._claims.fetch(WAIT, worker_id, queue, mailbox, load, polls_for))[0]
+        return row["is_new"], row["waiting"] or 1, row["ahead"] or 0, row["due"]
+
+    async def pass_on(self, worker_id: WorkerId, queue: str, overslept: bool = False) -> None:
+        """Wake another worker instead of us; or take one off the list that did not wake up."""
+        await self._claims.fetch("select queues.pass_on($1, $2, $3)", worker_id, queue, overslept)
 
     async def complete(self, worker_id: WorkerId, leases: Sequence[Lease]) -> list[LeaseId]:
         return await self._close("select queues.complete($1, $2, $3)", worker_id, *_identities(leases))
@@ -88,6 +132,7 @@ class NativeBroker:
         return await self._close("select queues.release($1, $2, $3)", worker_id, *_identities(leases))
 
     async def release_unknown(self, worker_id: WorkerId, leases: Sequence[LeaseId]) -> list[LeaseId]:
+        """Release leases held in the worker's name of which it knows only the id."""
         return await self._close("select queues.release($1, $2)", worker_id, leases)
 
     async def _close(self, call: str, worker_id: WorkerId, *arguments: object) -> list[LeaseId]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import struct
+import tarfile
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from penstock.cli.ingest.summary import Submitted, Summary
+from penstock.documents.progress import IngestProgress
+from penstock.documents.rows import Document
 from penstock.model import Parsed, media
 from penstock.pipeline.reasons import Reason
 from tests.integration.test_parse_reasons import refused
@@ -79,10 +83,30 @@ def test_the_files_of_an_archive_are_listed_and_become_files_of_their_own(parse:
     parsed = parse(content, "invoices.zip")
     assert parsed.parser == "archive"
     assert "invoices/2026/march.txt (13 bytes)" in parsed.text
-    assert [(each.filename, each.content) for each in parsed.attachments] == [
-        ("march.txt", b"March: 12 EUR"),
-        ("passwd", b"root"),
+    assert [(each.filename, each.content, each.path) for each in parsed.attachments] == [
+        ("march.txt", b"March: 12 EUR", "invoices/2026/march.txt"),
+        ("passwd", b"root", "etc/passwd"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("a/x.md", "a/x.md"),
+        ("/etc//./x.md", "etc/x.md"),
+        ("..\\..\\C:\\x.md", "x.md"),
+        ("C:\\notes\\x.md", "notes/x.md"),
+        ("deep/" * 300 + "x.md", "deep/" * 99 + "x.md"),
+    ],
+)
+def test_members_of_archives_keep_their_path_without_a_way_out(parse: Parse, name: str, path: str) -> None:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w:gz") as made:
+        entry = tarfile.TarInfo(name)
+        entry.size = 5
+        made.addfile(entry, io.BytesIO(b"words"))
+    for content, filename in ((archive((name, b"words")), "a.zip"), (held.getvalue(), "a.tar.gz")):
+        assert [each.path for each in parse(content, filename).attachments] == [path], filename
 
 
 @pytest.mark.parametrize(
@@ -166,3 +190,26 @@ async def test_files_inside_archives_become_documents_five_deep_and_no_deeper(
         warned = "select filename from ingest.document where warnings::text like '%nested more than 5 deep%'"
         assert await works.value(warned) == "level3.zip"
         assert await works.value("select count(*) from ingest.document") == 6
+
+
+async def test_members_of_one_name_are_told_apart_by_their_path(database: Database, tmp_path: Path) -> None:
+    async with works_on(database, tmp_path) as works, works.working():
+        outer = await works.index(archive(("a/x.md", b"# First"), ("b/x.md", b"# Second")), "notes.zip")
+        found: list[Document] = []
+
+        async def both() -> bool:
+            page = await works.engine.documents.list(works.tenant_id)
+            found[:] = [each for each in page.items if each.parent_document_id == outer.document_id]
+            return [each.status for each in found] == ["indexed"] * 2
+
+        await eventually(both, within=60)
+        assert {each.title: (each.name, each.filename) for each in found} == {
+            "First": ("a/x.md", "x.md"),
+            "Second": ("b/x.md", "x.md"),
+        }
+        following = IngestProgress(works.engine.documents, works.tenant_id, "default")
+        following.ended = {each.document_id: each for each in found}
+        following.attachments = {each.document_id for each in found}
+        summary = Summary((Submitted(Path("notes.zip")),), following, (), waited=True, seconds=1.0)
+        assert summary.total() == "3 documents: 1 file and 2 attachments and archive members"
+        assert {row["path"] for row in summary.rows()} == {"notes.zip", "a/x.md", "b/x.md"}

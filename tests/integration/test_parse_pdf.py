@@ -21,11 +21,16 @@ from reportlab.platypus import (  # type: ignore[import-untyped]
     Table,
 )
 
+from bench.reading import penstock_reading
 from penstock.cli.demo import files as demo_files
 from penstock.cli.demo.files.pdf_maker import assembled
+from penstock.errors import DocumentRejected
 from penstock.model import Parsed, media
+from penstock.pipeline.parse import engine, pdf_scans
+from penstock.pipeline.parse.readers import pdf as pdf_reader
 from penstock.pipeline.parse.table import markdown_table
 from penstock.pipeline.parser_pool import ParserPool
+from penstock.pipeline.reasons import Reason, rejected
 from penstock.settings import Settings
 from tests.plugins.parsing import Parse
 from tests.unit.test_parse_blocks import assert_covers
@@ -100,7 +105,7 @@ def test_pages_headings_and_metadata(parse: Parse) -> None:
         3,
         "en",
     )
-    assert (parsed.created_at, parsed.parser) == (WHEN, "xberg")
+    assert (parsed.created_at, parsed.parser) == (WHEN, "layout")
 
 
 def test_a_scanned_pdf_is_read_by_ocr_page_by_page(parse: Parse) -> None:
@@ -114,26 +119,51 @@ def test_a_scanned_pdf_is_read_by_ocr_page_by_page(parse: Parse) -> None:
     assert "Signed by the miller." in on_page[2]
 
 
-def test_one_picture_page_among_text_is_read_too(parse: Parse) -> None:
-    """The second page of a text is replaced by a picture without words in its text layer."""
+def mixed(*scans: str) -> bytes:
+    """A text of two pages, with pictures without words in their text layer between them."""
     import pypdfium2  # type: ignore[import-untyped]  # it ships no types
 
     text = pypdfium2.PdfDocument(demo_files.pdf("Mixed", [["# Cover", PROSE], ["# End", PROSE]]))
-    scan = pypdfium2.PdfDocument(demo_files.scan_pdf([["Signed by the miller of Winterbourne."]]))
+    scan = pypdfium2.PdfDocument(demo_files.scan_pdf([[words] for words in scans]))
     text.import_pages(scan, index=1)
     held = io.BytesIO()
     text.save(held)
     scan.close()
     text.close()
-    parsed = parse(held.getvalue(), "mixed.pdf")
-    assert parsed.parser == "xberg+ocr"
+    return held.getvalue()
+
+
+def test_one_picture_page_among_text_is_read_too(parse: Parse) -> None:
+    parsed = parse(mixed("Signed by the miller of Winterbourne."), "mixed.pdf")
+    assert parsed.parser == "layout+ocr"
     (signed,) = [
         block for block in parsed.blocks if "Signed by the miller" in parsed.text[block.start : block.end]
     ]
     assert (signed.page, parsed.page_count) == (2, 3)
 
 
-def test_words_that_xberg_loses_come_from_pdfium(parse: Parse) -> None:
+@pytest.mark.parametrize(
+    ("scans", "said"),
+    [
+        (["Signed."], "1 page is a picture and was not read: no OCR"),
+        (["Signed.", "Sealed."], "2 pages are pictures and were not read: no OCR"),
+    ],
+)
+def test_pictures_that_are_not_read_are_counted_in_the_warnings(
+    scans: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(*_: object, **__: object) -> None:
+        raise rejected(Reason.OCR_UNAVAILABLE, "no OCR")
+
+    monkeypatch.setattr(pdf_scans, "recognized", unavailable)
+    path = tmp_path / "mixed.pdf"
+    path.write_bytes(mixed(*scans))
+    parsed = penstock_reading.parse(path)
+    assert "The company earned more" in parsed.text
+    assert parsed.warnings == (said,)
+
+
+def test_words_that_xberg_loses_are_read(parse: Parse) -> None:
     """Words beside the page's edge are such a case."""
     lines = b"".join(
         b"BT /F 9 Tf 700 %d Td (%d words beyond the edge) Tj ET\n" % (800 - 12 * number, number)
@@ -149,8 +179,56 @@ def test_words_that_xberg_loses_come_from_pdfium(parse: Parse) -> None:
     ]
     parsed = parse(assembled(objects, root=1), "edge.pdf")
     assert parsed.text.count("words beyond the edge") == 20
-    assert (parsed.parser, {block.page for block in parsed.blocks}) == ("pdfium-fallback", {1})
-    assert parsed.warnings == ("xberg found 0 of 100 words; pdfium's text is used, without tables",)
+    assert (parsed.parser, {block.page for block in parsed.blocks}) == ("layout", {1})
+    assert parsed.metadata["pdf_reading"] == "layout 1 (1 column)"
+
+
+@pytest.mark.parametrize("reason", [Reason.ENCRYPTED, Reason.MALFORMED, Reason.BOMB])
+def test_what_only_xberg_rejects_is_read_all_the_same(
+    reason: Reason, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise rejected(reason, "xberg cannot read it")
+
+    monkeypatch.setattr(engine, "extract", fails)
+    scan = tmp_path / "scan.pdf"
+    scan.write_bytes(demo_files.scan_pdf([["Signed by the miller of Winterbourne."]]))
+    assert "Signed by the miller" in penstock_reading.parse(scan).text
+    text = tmp_path / "text.pdf"
+    text.write_bytes(demo_files.pdf("T", [[PROSE]]))
+    monkeypatch.setattr(pdf_reader, "needs_other", lambda _: True)
+    assert "The company earned more" in penstock_reading.parse(text).text
+
+
+def test_a_page_that_cannot_be_loaded_is_named_in_the_warnings(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.pdf"
+    path.write_bytes(pdf_of_objects(b"[3 0 R 6 0 R]", b"<< /Type /Nothing >>"))
+    parsed = penstock_reading.parse(path)
+    assert (parsed.text, parsed.page_count) == ("Words on the first page", 2)
+    assert parsed.warnings == ("page 2: damaged, so nothing was read of it",)
+
+
+def test_a_file_without_any_page_that_can_be_loaded_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.pdf"
+    path.write_bytes(pdf_of_objects(b"[6 0 R]", b"<< /Type /Nothing >>"))
+    with pytest.raises(DocumentRejected) as caught:
+        penstock_reading.parse(path)
+    assert caught.value.code == Reason.MALFORMED
+
+
+def pdf_of_objects(kids: bytes, other: bytes) -> bytes:
+    """A file with one page of words (object 3) and another object (6)."""
+    words = b"BT /F 12 Tf 72 700 Td (Words on the first page) Tj ET"
+    fonts = b"/Resources << /Font << /F 5 0 R >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids %b /Count %d >>" % (kids, kids.count(b"R")),
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R %b >>" % fonts,
+        b"<< /Length %d >>\nstream\n%b\nendstream" % (len(words), words),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        other,
+    ]
+    return assembled(objects, root=1)
 
 
 async def test_500_pages_are_parsed_while_the_parent_stays_small(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from penstock.model import Block
 from penstock.pipeline.parse.blocks import assembled, structure
-from penstock.pipeline.parse.columns import PlacedWords, tables, with_tables
+from penstock.pipeline.parse.columns import PlacedWords, tables
 from penstock.pipeline.parse.table import markdown_table
 
 
@@ -168,16 +168,3 @@ def test_prose_in_two_columns_is_not_a_table() -> None:
 def test_two_rows_or_one_column_are_not_a_table() -> None:
     assert not list(tables(placed(*PEOPLE[:2])))
     assert not list(tables(placed("one", "two", "three", "four")))
-
-
-def test_a_table_replaces_its_run_of_words() -> None:
-    run = "Before it. Name City Role Anna Ash Berlin Engineer Ben Birch Lawyer Cy Cedar Rome Nurse After it."
-    text = with_tables(run, placed(*PEOPLE))
-    kinds = [block.kind for block in structure(text)]
-    assert kinds == ["paragraph", "table", "paragraph"]
-    assert "| Ben Birch |  | Lawyer |" in text
-
-
-def test_a_text_in_another_order_is_left_alone() -> None:
-    run = "Name Anna Ash Ben Birch Cy Cedar City Berlin Rome Role Engineer Lawyer Nurse"
-    assert with_tables(run, placed(*PEOPLE)) == run

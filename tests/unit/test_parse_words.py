@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,8 @@ from penstock.pipeline.parse.markup import web_page
 from penstock.pipeline.parse.result import primary
 from penstock.pipeline.reasons import _REMEDIES, Reason
 from tests.integration.compound_files import compound
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_controls_and_broken_characters_are_dropped() -> None:
@@ -62,41 +66,62 @@ def test_dates_are_read_as_files_write_them(value: str | None, expected: datetim
     assert moment(value) == expected
 
 
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("en", "The report of the year was read by all who had been at the meeting and is to be kept."),
-        (
-            "de",
-            "Der Bericht über das Jahr wurde von allen gelesen, und er ist auch für die Kunden nicht neu.",
-        ),
-        (
-            "fr",
-            "Le rapport de l'année est dans les mains de tous ceux qui sont venus pour la réunion avec nous.",
-        ),
-        (
-            "es",
-            "El informe del año es para los clientes que vienen con las cuentas de este año.",
-        ),
-        (
-            "it",
-            "Il rapporto di questo anno è nelle mani di tutti, e non sono pochi gli errori nel testo.",
-        ),
-        (
-            "pt",
-            "O relatório do ano não foi lido por todos os que vieram com as contas da empresa.",
-        ),
-        (
-            "nl",
-            "Het verslag van dit jaar is door een deel van de klanten niet gelezen en wordt bewaard.",
-        ),
-        (None, "x = 1; y = 2; z | x"),
-        (None, "Das the le el"),
-        (None, ""),
-    ],
-)
+GUESSES = [
+    ("en", "The report of the year was read by all who had been at the meeting and is to be kept."),
+    (
+        "de",
+        "Der Bericht über das Jahr wurde von allen gelesen, und er ist auch für die Kunden nicht neu.",
+    ),
+    (
+        "fr",
+        "Le rapport de l'année est dans les mains de tous ceux qui sont venus pour la réunion avec nous.",
+    ),
+    (
+        "es",
+        "El informe del año es para los clientes que vienen con las cuentas de este año.",
+    ),
+    (
+        "it",
+        "Il rapporto di questo anno è nelle mani di tutti, e non sono pochi gli errori nel testo.",
+    ),
+    (
+        "pt",
+        "O relatório do ano não foi lido por todos os que vieram com as contas da empresa.",
+    ),
+    (
+        "nl",
+        "Het verslag van dit jaar is door een deel van de klanten niet gelezen en wordt bewaard.",
+    ),
+    ("da", "Rapporten blev læst af alle, og den er ikke mere ny efter mødet, som vi har hørt fra kunderne."),
+    ("no", "Rapporten ble lest av alle, og den er ikke mer ny etter møtet, som vi har hørt fra kundene."),
+    ("sv", "Rapporten lästes av alla som var på mötet, och det är inte en nyhet för de kunder som har den."),
+    ("fi", "Raportti on luettu, ja se ei ole uusi, mutta myös asiakkaat ovat sitä mieltä että se oli hyvä."),
+    ("hu", "A jelentés nem új, és az ügyfelek is azt mondják, hogy ez csak egy része volt az évnek."),
+    ("ro", "Raportul este pentru clienții care au fost la ședință și nu sunt mai multe greșeli în text."),
+    ("tr", "Bu rapor toplantı için hazırlandı ve çok uzun olarak değil, daha kısa bir metin gibi yazıldı."),  # noqa: RUF001
+    ("ru", "Отчёт за этот год прочитали все, кто был на собрании, и новых ошибок в нём не нашли."),
+    ("el", "Η έκθεση του έτους διαβάστηκε από όλους όσοι ήταν στη συνάντηση."),  # noqa: RUF001
+    ("ar", "قرأ الجميع تقرير هذا العام بعد الاجتماع ولم يجدوا فيه أخطاء."),
+    (None, "Звіт за цей рік прочитали всі, хто був на зборах, і нових помилок не знайшли."),  # noqa: RUF001
+    (None, "Докладът за тази година беше прочетен от всички и в него няма нови грешки."),
+    (None, "گزارش امسال را همه پس از جلسه خواندند و خطایی در آن پیدا نکردند."),
+    (None, "Rapporten er god, og den er til det."),
+    (None, "x = 1; y = 2; z | x"),
+    (None, "Das the le el"),
+    (None, ""),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), GUESSES)
 def test_the_language_is_guessed_or_left_open(language: str | None, text: str) -> None:
     assert guess(text) == language
+
+
+def test_every_language_with_a_search_configuration_can_be_guessed() -> None:
+    sql = (ROOT / "src/penstock/sql/ingest/functions/text_config_of.sql").read_text()
+    mapped = set(re.findall(r"when '(\w\w)' then '\w+'", sql)) - {"nb", "nn"}  # both are written as `no`
+    assert len(mapped) == 17
+    assert mapped == {guess(text) for _, text in GUESSES} - {None}
 
 
 def test_a_language_tag_is_cut_to_its_language() -> None:

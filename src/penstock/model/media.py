@@ -1,16 +1,19 @@
-"""Detects a file's media type from its bytes, and maps media types to file extensions."""
+"""The media types that can be read, and the file extensions and other names that stand for them."""
 
 from __future__ import annotations
 
-import codecs
-import re
-import struct
-import zlib
+from penstock.model import text_media
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+DOC, PPT, XLS = "application/msword", "application/vnd.ms-powerpoint", "application/vnd.ms-excel"
+ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+ODP = "application/vnd.oasis.opendocument.presentation"
+EPUB = "application/epub+zip"
+RTF = "application/rtf"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 CSV = "text/csv"
@@ -20,15 +23,12 @@ MSG = "application/vnd.ms-outlook"
 PNG, JPEG, TIFF = "image/png", "image/jpeg", "image/tiff"
 GIF, BMP, WEBP = "image/gif", "image/bmp", "image/webp"
 ZIP = "application/zip"
+TAR = "application/x-tar"
+GZIP, BZIP2, XZ = "application/gzip", "application/x-bzip2", "application/x-xz"
 TNEF = "application/ms-tnef"
 OLE = "application/x-ole-storage"
 EMPTY = "application/x-empty"
 UNKNOWN = "application/octet-stream"
-
-HEAD_BYTES = 8_192
-"""How many bytes `sniff` needs for full certainty; it works with fewer."""
-_MAGIC_BYTES = 65_536
-"""How many of them are searched for signatures of binary files."""
 
 _EXTENSIONS = {
     PDF: "pdf",
@@ -41,6 +41,14 @@ _EXTENSIONS = {
     DOCX: "docx",
     PPTX: "pptx",
     XLSX: "xlsx",
+    DOC: "doc",
+    PPT: "ppt",
+    XLS: "xls",
+    ODT: "odt",
+    ODS: "ods",
+    ODP: "odp",
+    EPUB: "epub",
+    RTF: "rtf",
     HTML: "html",
     MARKDOWN: "md",
     CSV: "csv",
@@ -49,6 +57,11 @@ _EXTENSIONS = {
     MSG: "msg",
     ZIP: "zip",
     TNEF: "tnef",
+    TAR: "tar",
+    GZIP: "gz",
+    BZIP2: "bz2",
+    XZ: "xz",
+    **{kind: endings[0] for kind, endings in text_media.ALL.items()},
 }
 _OTHER_EXTENSIONS = {
     "jpeg": JPEG,
@@ -59,6 +72,28 @@ _OTHER_EXTENSIONS = {
     "text": TEXT,
 }
 _OTHER_EXTENSIONS |= {"log": TEXT, "dib": BMP, "tsv": CSV, "jpe": JPEG, "mht": EML}
+_OTHER_EXTENSIONS |= {"docm": DOCX, "dotx": DOCX, "dotm": DOCX, "dot": DOC, "wbk": DOC}
+_OTHER_EXTENSIONS |= {"pptm": PPTX, "ppsx": PPTX, "ppsm": PPTX, "potx": PPTX, "pps": PPT, "pot": PPT}
+_OTHER_EXTENSIONS |= {"xlsm": XLSX, "xltx": XLSX, "xltm": XLSX, "xlt": XLS}
+_OTHER_EXTENSIONS |= {"ott": ODT, "ots": ODS, "otp": ODP}
+_OTHER_EXTENSIONS |= {"tgz": GZIP, "tbz2": BZIP2, "tbz": BZIP2, "txz": XZ}
+_OTHER_EXTENSIONS |= {other: kind for kind, endings in text_media.ALL.items() for other in endings[1:]}
+_FAMILIES = (
+    ("PDF", (PDF,)),
+    ("DOCX, PPTX, XLSX, DOC, PPT, XLS", (DOCX, PPTX, XLSX, DOC, PPT, XLS)),
+    ("ODT, ODP, ODS, RTF, EPUB", (ODT, ODP, ODS, RTF, EPUB)),
+    ("HTML, Markdown, CSV, plain text", (HTML, MARKDOWN, CSV, TEXT)),
+    (
+        "JSON, XML, LaTeX, AsciiDoc, reStructuredText, Org, Jupyter notebooks, subtitles",
+        text_media.STRUCTURED,
+    ),
+    ("source code", text_media.CODE),
+    ("mail (EML, MSG, winmail.dat)", (EML, MSG, TNEF)),
+    ("images (PNG, JPEG, TIFF, GIF, BMP, WebP)", (PNG, JPEG, TIFF, GIF, BMP, WEBP)),
+    ("archives (ZIP, TAR, gzip, bzip2, xz)", (ZIP, TAR, GZIP, BZIP2, XZ)),
+)
+SUPPORTED_NAMES = ", ".join(said for said, _ in _FAMILIES)
+"""The supported types as a person calls them."""
 _BY_EXTENSION = {ending: kind for kind, ending in _EXTENSIONS.items()} | _OTHER_EXTENSIONS
 _OTHER_NAMES = {
     "image/jpg": JPEG,
@@ -73,67 +108,39 @@ _OTHER_NAMES = {
     "application/x-msg": MSG,
     "application/x-zip-compressed": ZIP,
     "application/vnd.ms-tnef": TNEF,
+    "text/rtf": RTF,
+    "text/richtext": RTF,
+    "application/x-rtf": RTF,
+    "application/vnd.ms-word": DOC,
+    "application/x-msexcel": XLS,
+    "application/mspowerpoint": PPT,
+    "application/vnd.ms-word.document.macroenabled.12": DOCX,
+    "application/vnd.ms-excel.sheet.macroenabled.12": XLSX,
+    "application/vnd.ms-powerpoint.presentation.macroenabled.12": PPTX,
+    "application/x-gzip": GZIP,
+    "application/x-bzip": BZIP2,
+    "application/tar": TAR,
+    "application/x-gtar": TAR,
+    **text_media.OTHER_NAMES,
 }
 
 SUPPORTED = frozenset(_EXTENSIONS)
 """The types that can be turned into text."""
-TEXTUAL = frozenset({HTML, MARKDOWN, CSV, TEXT, EML})
+TEXTUAL = frozenset({HTML, MARKDOWN, CSV, TEXT, EML}) | frozenset(text_media.ALL)
 """Types without a magic number: detecting one of them is a guess."""
 IMAGES = frozenset({PNG, JPEG, TIFF, GIF, BMP, WEBP})
 OFFICE = frozenset({DOCX, PPTX, XLSX})
-
-_MAGIC = (
-    (b"\x89PNG\r\n\x1a\n", PNG),
-    (b"\xff\xd8\xff", JPEG),
-    (b"II*\x00", TIFF),
-    (b"MM\x00*", TIFF),
-    (b"II+\x00", TIFF),
-    (b"MM\x00+", TIFF),
-    (b"GIF87a", GIF),
-    (b"GIF89a", GIF),
-    (b"\x78\x9f\x3e\x22", TNEF),
-    (b"\x1f\x8b", "application/gzip"),
-    (b"7z\xbc\xaf'\x1c", "application/x-7z-compressed"),
-    (b"Rar!\x1a\x07", "application/vnd.rar"),
-    (b"\x7fELF", "application/x-executable"),
-    (b"%!PS", "application/postscript"),
-    (b"{\\rtf", "application/rtf"),
-)
-_PDF_MARK = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)%PDF-\d")
-_OFFICE_FOLDERS = ((b"word/", DOCX), (b"ppt/", PPTX), (b"xl/", XLSX))
-_OFFICE_MARKS = ((b"wordprocessingml", DOCX), (b"presentationml", PPTX), (b"spreadsheetml", XLSX))
-_BYTE_ORDERS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-# No pattern can start a match inside another attempt, so each takes linear time.
-_HTML_START = re.compile(r"<(!doctype\s++html|html|head|body)\b", re.I)
-_HTML_TAGS = re.compile(r"</?(p|div|h[1-6]|table|tr|td|ul|ol|li|span|br|a|title|meta|script)\b[^<>]*+>", re.I)
-_SPACES = re.compile(r"\s*+")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # not tab, line feed, form feed, return, escape
-_MAIL_HEADER = re.compile(r"^([!-9;-~]++):", re.M)
-_MAIL_NAMES = {"from", "to", "subject", "date", "received", "message-id", "mime-version", "return-path"}
-_MARKDOWN_SIGNS = (
-    re.compile(r"^#{1,6} \S", re.M),
-    re.compile(r"^(```|~~~)", re.M),
-    re.compile(r"\[[^\[\]\n]++\]\([^()\[\]\s]++\)"),
-    re.compile(r"^\|?[ \t]*+:?-{3,}+:?[ \t]*+\|", re.M),
-    re.compile(r"\*\*[^\s*][^*\n]*+\*\*"),
-)
-
-
-def sniff(head: bytes, *, filename: str | None = None, declared: str | None = None) -> str:
-    """The type of a file that begins with `head`; name and declared type decide what bytes cannot."""
-    if not head:
-        return EMPTY
-    hints = tuple(hint for hint in (kind_of_name(filename), _declared_kind(declared)) if hint is not None)
-    return _by_magic(head[:_MAGIC_BYTES], hints) or _by_text(head[:HEAD_BYTES], hints) or UNKNOWN
+OLD_OFFICE = frozenset({DOC, PPT, XLS})
+OPEN_DOCUMENT = frozenset({ODT, ODS, ODP})
+PACKAGES = OFFICE | OPEN_DOCUMENT | {EPUB}
+"""Types that are zip archives inside."""
+PACKED = frozenset({GZIP, BZIP2, XZ})
+"""One file that is packed, often a TAR archive."""
 
 
 def extension(mime_type: str) -> str:
     """The file extension for this type, without the dot; `bin` if unknown."""
-    return _EXTENSIONS.get(_declared_kind(mime_type) or "", "bin")
+    return _EXTENSIONS.get(declared_kind(mime_type) or "", "bin")
 
 
 def kind_of_name(filename: str | None) -> str | None:
@@ -142,154 +149,7 @@ def kind_of_name(filename: str | None) -> str | None:
     return _BY_EXTENSION.get(ending) if "." in (filename or "") else None
 
 
-def text_encoding(head: bytes) -> str | None:
-    """The encoding indicated by a byte order mark or the pattern of NULs; None if unclear."""
-    for mark, encoding in _BYTE_ORDERS:
-        if head.startswith(mark):
-            return encoding
-    sample = head[: len(head) & ~1]
-    pairs = len(sample) // 2
-    if pairs >= 4:
-        even, odd = sample[0::2].count(0), sample[1::2].count(0)
-        if odd > pairs * 0.4 and even < pairs * 0.05:
-            return "utf-16-le"
-        if even > pairs * 0.4 and odd < pairs * 0.05:
-            return "utf-16-be"
-    return None
-
-
-def _declared_kind(declared: str | None) -> str | None:
+def declared_kind(declared: str | None) -> str | None:
+    """The type that a declared type stands for; None if it says nothing."""
     bare = (declared or "").partition(";")[0].strip().lower()
     return (_OTHER_NAMES.get(bare, bare) or None) if bare != UNKNOWN else None
-
-
-def _by_magic(head: bytes, hints: tuple[str, ...]) -> str | None:
-    for magic, kind in _MAGIC:
-        if head.startswith(magic):
-            return kind
-    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
-        return WEBP
-    if (
-        head.startswith(b"BM")
-        and len(head) >= 18
-        and struct.unpack_from("<I", head, 14)[0] in (12, 40, 52, 56, 108, 124)
-    ):
-        return BMP
-    if head.startswith(b"MZ") and b"\0" in head[:64]:
-        return "application/vnd.microsoft.portable-executable"
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip_kind(head, hints)
-    if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-        return _ole_kind(head, hints)
-    # PDF readers tolerate bytes before the signature, but other files may contain a PDF: so this comes last.
-    return PDF if _PDF_MARK.search(head, 0, 1_024) else None
-
-
-def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
-    """Decided by names in the local headers, then [Content_Types].xml if within the head, then the hints."""
-    at, length = 0, len(head)
-    listing = False
-    while at + 30 <= length and head[at : at + 4] == b"PK\x03\x04":
-        method, packed = struct.unpack_from("<H", head, at + 8)[0], struct.unpack_from("<I", head, at + 18)[0]
-        name_length, extra_length = struct.unpack_from("<HH", head, at + 26)
-        name = head[at + 30 : at + 30 + name_length]
-        for folder, kind in _OFFICE_FOLDERS:
-            if name.startswith(folder):
-                return kind
-        data = at + 30 + name_length + extra_length
-        if name == b"[Content_Types].xml" and not listing:
-            listing = True  # a second one is an attack: each would be unpacked again
-            listed = _unpacked(head[data : data + packed if packed else length], method)
-            for mark, kind in _OFFICE_MARKS:
-                if mark in listed:
-                    return kind
-        # A packed size of 0 means a data descriptor follows: search for the next header.
-        at = data + packed if packed else head.find(b"PK\x03\x04", data)
-        if at < 0:
-            break
-    # The head may end before the decisive entry; then trust a hint that says it is an office file.
-    return next((hint for hint in hints if hint in OFFICE), ZIP) if at >= length - 30 or at < 0 else ZIP
-
-
-def _unpacked(data: bytes, method: int) -> bytes:
-    if method != zlib.DEFLATED:
-        return data
-    try:
-        return zlib.decompressobj(-15).decompress(data, 65_536)
-    except zlib.error:
-        return b""
-
-
-def _ole_kind(head: bytes, hints: tuple[str, ...]) -> str:
-    if "__substg1.0_".encode("utf-16-le") in head or "__nameid_version1.0".encode("utf-16-le") in head:
-        return MSG
-    return MSG if MSG in hints else OLE
-
-
-def _by_text(head: bytes, hints: tuple[str, ...]) -> str | None:
-    text = _as_text(head, lenient=any(hint in TEXTUAL for hint in hints))
-    if text is None:
-        return None
-    if _starts_as_html(text):
-        return HTML
-    if _looks_like_mail(text):
-        return EML
-    for kind in (HTML, MARKDOWN, CSV, EML, TEXT):
-        if kind in hints and (kind != EML or _MAIL_HEADER.match(text)):
-            return kind
-    if len(_HTML_TAGS.findall(text)) >= 4 and text.lstrip().startswith("<"):
-        return HTML
-    if sum(bool(sign.search(text)) for sign in _MARKDOWN_SIGNS) >= 2:
-        return MARKDOWN
-    return CSV if _looks_like_table(text) else TEXT
-
-
-def _starts_as_html(text: str) -> bool:
-    """Whether the first tag, after any XML declaration and comments, is one that starts an HTML page."""
-    at = _past_spaces(text, 0)
-    if text.startswith("<?xml", at):
-        at = _past_spaces(text, text.find(">", at) + 1 or len(text))
-    while text.startswith("<!--", at):
-        end = text.find("-->", at + 4)
-        if end < 0:
-            return False
-        at = _past_spaces(text, end + 3)
-    return _HTML_START.match(text, at) is not None
-
-
-def _past_spaces(text: str, at: int) -> int:
-    match = _SPACES.match(text, at)
-    assert match is not None
-    return match.end()
-
-
-def _as_text(head: bytes, *, lenient: bool) -> str | None:
-    """The head as text, or None if it has bytes that text never has; `lenient` tolerates a stray NUL."""
-    encoding = text_encoding(head)
-    text = head.decode(encoding or "latin-1", "ignore").lstrip("\ufeff")
-    controls = len(_CONTROLS.findall(text))
-    if encoding is None and b"\0" in head and not lenient:
-        return None
-    return text if controls <= len(text) // 100 else None
-
-
-def _looks_like_mail(text: str) -> bool:
-    headers = re.split(r"\r?\n\r?\n", text, maxsplit=1)[0]
-    if not _MAIL_HEADER.match(
-        headers.removeprefix("From ").lstrip() if headers.startswith("From ") else headers
-    ):
-        return False
-    names = {name.lower() for name in _MAIL_HEADER.findall(headers)}
-    return len(names & _MAIL_NAMES) >= 3
-
-
-def _looks_like_table(text: str) -> bool:
-    lines = [line for line in text.splitlines()[:21] if line.strip()]
-    lines = lines[:-1] if len(lines) > 3 else lines  # the head may end within the last line
-    if len(lines) < 3:
-        return False
-    for delimiter in ",;\t|":
-        counts = {re.sub(r'"[^"]*"', "", line).count(delimiter) for line in lines}
-        if len(counts) == 1 and counts.pop() >= 2:
-            return True
-    return False

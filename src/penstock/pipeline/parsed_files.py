@@ -31,6 +31,7 @@ class AttachmentHead:
     filename: str
     mime_type: str | None
     size: int
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class ParsedWriter:
     def add_attachment(self, attachment: Attachment) -> None:
         self._write(self._attachments, attachment.content)
         size = len(attachment.content)
-        self._heads.append(AttachmentHead(attachment.filename, attachment.mime_type, size))
+        self._heads.append(AttachmentHead(attachment.filename, attachment.mime_type, size, attachment.path))
 
     def add(self, parsed: Parsed) -> ParsedHead:
         """Write a whole document at once."""
@@ -168,7 +169,7 @@ class ParsedFiles:
             return
         with self.attachments.open("rb") as file:
             for one in self.head.attachments:
-                yield Attachment(one.filename, file.read(max(0, one.size)), one.mime_type)
+                yield Attachment(one.filename, file.read(max(0, one.size)), one.mime_type, one.path)
 
     def _parsed(self, characters: int, attachments: tuple[Attachment, ...]) -> Parsed:
         head = self.head

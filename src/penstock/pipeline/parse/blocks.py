@@ -9,7 +9,10 @@ from penstock.model import Block
 from penstock.model.document import BlockKind
 from penstock.pipeline.parse.clean import cleaned
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+\S|[ \t]*$)")
+_HEADING = re.compile(r" {0,3}(?:> {0,3})*+(#{1,6})(?:[ \t]+\S|[ \t]*$)")
+_TAGGED = re.compile(r" {0,3}(?:<(?:a|center|div|p)(?=[\s>])[^<>]*+>[ \t]*+)*+<h([1-6])(?=[\s>])", re.I)
+"""A heading in HTML, as pages about programs often have it."""
+_MOST_TAGGED_LINES = 8
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r" {0,3}(?:[-*+•◦▪‣–]|\d{1,9}[.)])[ \t]+\S")  # noqa: RUF001  # bullets of all programs
@@ -37,7 +40,9 @@ def assembled(
             parts.append("\n\n")
             length += 2
         found = _paragraphs(text) if plain else structure(text)
-        blocks += (Block(one.kind, one.start + length, one.end + length, page, one.level) for one in found)
+        if length or page is not None:
+            found = (Block(one.kind, one.start + length, one.end + length, page, one.level) for one in found)
+        blocks += found
         parts.append(text)
         length += len(text)
     return "".join(parts), tuple(blocks)
@@ -52,9 +57,15 @@ def structure(text: str) -> Iterator[Block]:
         if not line.strip():
             at += 1
             continue
-        if heading := _HEADING.match(line):
+        marked = not line[0].isalpha()  # few lines are, and only they need to be searched
+        if marked and (heading := _HEADING.match(line)):
             yield _block("heading", lines[at : at + 1], len(heading[1]))
             at += 1
+            continue
+        if marked and (tagged := _TAGGED.match(line)):
+            end = _tagged_end(lines, at, f"</h{tagged[1]}")
+            yield _block("heading", lines[at:end], int(tagged[1]))
+            at = end
             continue
         kind, end, level = _extent(lines, at)
         yield _block(kind, lines[at:end], level)
@@ -84,13 +95,22 @@ def _extent(lines: list[Line], at: int) -> tuple[BlockKind, int, int]:
 
 def _interrupts(lines: list[Line], at: int) -> bool:
     line = lines[at][2]
-    return bool(
+    return not line[:1].isalpha() and bool(
         not line.strip()
         or _HEADING.match(line)
+        or _TAGGED.match(line)
         or _FENCE.match(line)
         or _ITEM.match(line)
         or (line.lstrip().startswith("|") and _starts_table(lines, at))
     )
+
+
+def _tagged_end(lines: list[Line], at: int, closing: str) -> int:
+    """The line after the one that closes the heading; only the first line if none nearby does."""
+    for end in range(at, min(len(lines), at + _MOST_TAGGED_LINES)):
+        if closing in lines[end][2].lower():
+            return end + 1
+    return at + 1
 
 
 def _starts_table(lines: list[Line], at: int) -> bool:
@@ -118,7 +138,7 @@ def _list_end(lines: list[Line], at: int) -> int:
             if following is None:
                 break
             said = lines[following][2]
-            if not (_ITEM.match(said) or said.startswith(("  ", "\t"))):
+            if _HEADING.match(said) or not (_ITEM.match(said) or said.startswith(("  ", "\t"))):
                 break
             end = following + 1
         elif _interrupts(lines, end) and not _ITEM.match(line):

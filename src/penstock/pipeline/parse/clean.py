@@ -18,7 +18,9 @@ _KEPT = {
     "\u2028": "\n",
     "\u2029": "\n\n",
 }
+_UNCHANGED = "\n\t"
 _TABLE: dict[int, str | None] = dict.fromkeys(_DROPPED) | {ord(key): kept for key, kept in _KEPT.items()}
+_CHANGED = re.compile(f"[{re.escape(''.join(chr(key) for key in _TABLE if chr(key) not in _UNCHANGED))}]")
 _TRAILING = re.compile(r"(?<![ \t])[ \t]++$", re.M)
 _GAPS = re.compile(r"\n{3,}")
 _NO_TITLE = re.compile(r"\W*(untitled|unspecified|anonymous|unknown|none|document\d*|slide \d+)?\W*", re.I)
@@ -30,9 +32,19 @@ def cleaned(text: str) -> str:
 
 
 def _cleaned(text: str) -> str:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_TABLE)
-    text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates
-    return _GAPS.sub("\n\n", _TRAILING.sub("", text))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        text = text.translate(_TABLE)
+    else:  # translating takes long then, since it looks up each character
+        text = _CHANGED.sub(_kept, text)
+        text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates
+    if " \n" in text or "\t\n" in text or text.endswith((" ", "\t")):
+        text = _TRAILING.sub("", text)
+    return _GAPS.sub("\n\n", text) if "\n\n\n" in text else text
+
+
+def _kept(found: re.Match[str]) -> str:
+    return _KEPT.get(found[0], "")
 
 
 def cleaned_pieces(pieces: Iterable[str]) -> Iterator[str]:

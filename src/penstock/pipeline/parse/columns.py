@@ -1,12 +1,9 @@
-"""Detects borderless tables by the positions of words on a page, and writes them into its text as tables."""
+"""Detects borderless tables by the positions of words on a page."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-
-from penstock.pipeline.parse.table import markdown_table
 
 _FEWEST_ROWS = 3
 _LONGEST_CELL = 80
@@ -28,19 +25,6 @@ class PlacedWords(NamedTuple):
     @property
     def height(self) -> float:
         return self.top - self.bottom
-
-
-def with_tables(markdown: str, words: Sequence[PlacedWords]) -> str:
-    """The page's text with runs of words replaced by the tables they form."""
-    for rows in tables(words):
-        run = r"[\s*#_]+".join(re.escape(word) for row in rows for cell in row for word in cell.split())
-        markdown = re.sub(
-            rf"(?<!\S){run}(?!\S)",
-            lambda _, rows=rows: f"\n\n{markdown_table(rows)}\n\n",  # type: ignore[misc]  # bound at once
-            markdown,
-            count=1,
-        )
-    return markdown
 
 
 def tables(words: Sequence[PlacedWords]) -> Iterator[list[list[str]]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import xberg
 
 from penstock.errors import DocumentRejected
-from penstock.pipeline.parse.tessdata import missing_languages, tessdata_folder
+from penstock.pipeline.parse.tessdata import how_to_install, missing_languages, tessdata_folder
 from penstock.pipeline.reasons import Reason, rejected
 
 _runner: asyncio.Runner | None = None
@@ -52,18 +52,18 @@ def extract(path: Path, *, mime_type: str, filename: str) -> xberg.ExtractedDocu
 
 
 def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
-    """The text in a picture. Rejected if the language's data is missing: xberg would download it."""
+    """The words in a picture of one page, with places and confidence, as tesseract's table of values.
+
+    Rejected if the language's data is missing: xberg would download it.
+    """
     languages = language.split("+")
-    folder = tessdata_folder()
     if missing := missing_languages(language):
         raise rejected(
             Reason.OCR_UNAVAILABLE,
             f"reading pictures needs language data that is not installed: {', '.join(missing)}",
-            ""
-            if missing == ["eng"]
-            else f"Put {missing[0]}.traineddata into {folder}, then retry the document",
+            f"{how_to_install(missing)}, then retry the document",
         )
-    os.environ["TESSDATA_PREFIX"] = str(folder)
+    os.environ["TESSDATA_PREFIX"] = str(tessdata_folder())
     document = _extracted(
         xberg.ExtractInput(kind="bytes", bytes=picture, filename="picture", mime_type=mime_type),
         xberg.ExtractionConfig(
@@ -71,21 +71,20 @@ def recognize(picture: bytes, *, mime_type: str, language: str) -> str:
             output_format="plain",
             extraction_timeout_secs=None,
             enable_quality_processing=False,
-            pages=xberg.PageConfig(extract_pages=True),
             ocr=xberg.OcrConfig(
                 language=languages,
                 # Its own table detection turns a whole page of prose into one table.
                 tesseract_config=xberg.TesseractConfig(
                     language=languages,
                     psm=3,
-                    output_format="text",
+                    output_format="tsv",
                     enable_table_detection=False,
                     use_cache=False,
                 ),
             ),
         ),
     )
-    return "\n\f\n".join(page.content for page in document.pages or ()) or document.content
+    return document.content
 
 
 def prose(markdown: str) -> str:

@@ -6,7 +6,10 @@ from penstock.errors import PenstockError
 
 
 class ParserUnavailable(PenstockError):
-    """The parsing service is down, busy or rejects us; `retry_after` is set if it said when to retry."""
+    """The parsing service is unavailable or busy, or rejects us.
+
+    `retry_after` is set if it said when to try again.
+    """
 
     def __init__(self, service: str, reason: str, remedy: str = "", retry_after: float | None = None) -> None:
         super().__init__(

@@ -6,12 +6,14 @@ import dataclasses
 from pathlib import Path
 
 from penstock.errors import DocumentRejected
-from penstock.model import media
+from penstock.model import media, sniffing
 from penstock.pipeline.parse.protocol import ParserInput, StreamingReader
 from penstock.pipeline.parse.readers.by_kind import MODULES, reader_of
 from penstock.pipeline.parsed_files import ParsedHead, ParsedWriter
 from penstock.pipeline.reasons import Reason, rejected
 from penstock.sandbox import GivenFile, OutputTooLarge
+
+_OLE = frozenset({media.OLE, media.MSG}) | media.OLD_OFFICE
 
 
 def load_reader(mime_type: str) -> None:
@@ -46,6 +48,8 @@ def read_document(
             head = out.add(parsed)
     except (DocumentRejected, MemoryError, OSError, OutputTooLarge):
         raise  # OSError: the file cannot be read, which is not its fault
+    except RecursionError as error:
+        raise rejected(Reason.MALFORMED, "its parts are nested too deeply") from error
     except Exception as error:
         # A library failed on the file's content; it would fail again.
         raise rejected(
@@ -59,16 +63,19 @@ def read_document(
 def kind_of(path: Path, mime_type: str, filename: str | None) -> tuple[str, tuple[str, ...]]:
     """The file's type, by its content; a contradicting name or declared type is rejected."""
     with path.open("rb") as file:
-        head = file.read(media.HEAD_BYTES)
-    kind = media.sniff(head, filename=filename, declared=mime_type)
+        head = file.read(sniffing.HEAD_BYTES)
+        kind = sniffing.sniff(head, filename=filename, declared=mime_type)
+        if kind in _OLE:  # its directory, which tells the type, may be anywhere
+            file.seek(sniffing.ole_directory(head))
+            kind = sniffing.kind_of_ole_directory(file.read(sniffing.OLE_DIRECTORY_BYTES)) or kind
     if kind == media.EMPTY or not head.strip():
         raise rejected(Reason.EMPTY, "the file is empty")
     promised = [
         one for one in (media.kind_of_name(filename), mime_type) if one in media.SUPPORTED and one != kind
     ]
-    if kind == media.OLE and any(one in media.OFFICE for one in promised):
+    if kind == media.OLE and any(one in media.OFFICE | media.OLD_OFFICE for one in promised):
         raise rejected(Reason.ENCRYPTED, "the office file is protected by a password")
-    if kind == media.ZIP and any(one in media.OFFICE for one in promised):
+    if kind == media.ZIP and any(one in media.PACKAGES for one in promised):
         raise rejected(Reason.MISMATCH, f"the file should be {promised[0]}, but is a ZIP archive")
     if not promised:
         if kind not in media.SUPPORTED:

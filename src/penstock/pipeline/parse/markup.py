@@ -22,8 +22,10 @@ _DROPPED = {
         "nav",
         "object",
         "canvas",
-        "math",
         "select",
+        "annotation",
+        "annotation-xml",
+        "datalist",
     ),
 }
 _UNPARSED = {"noframes", "noembed"}

@@ -14,7 +14,13 @@ Attributes = Mapping[str, str | None]
 _PARAGRAPHS = {
     *("p", "div", "section", "article", "main", "aside", "header", "footer", "blockquote", "form"),
     *("address", "figure", "figcaption", "fieldset", "hr", "body", "title", "dl", "dd", "dt"),
-    *("table", "caption", "tr", "td", "th"),
+    *("table", "caption", "tr", "td", "th", "details", "summary", "legend"),
+}
+_FIELDS = {"button", "label", "option", "output", "textarea"}
+"""Parts of a form: they stand apart from the words around, but on the same line."""
+_SHOWN_INPUTS = {
+    *("text", "search", "email", "tel", "url", "number", "date", "time", "datetime-local", "month", "week"),
+    *("button", "submit", "reset"),
 }
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _PREFORMATTED = {"pre", "listing", "xmp", "plaintext"}
@@ -23,6 +29,13 @@ _STRUCTURAL = re.compile(r"^(#{1,6}\s|```|~~~)", re.M)
 """Characters that would turn a line of prose into structure."""
 _MOST_INDENT = 20
 """Deeper lists are not indented further: the indentation alone would fill the memory."""
+
+
+def _shown_value(attributes: Attributes) -> str:
+    """What a form's field shows: its value, or what it says while it is empty."""
+    if (attributes.get("type") or "text").lower() not in _SHOWN_INPUTS:
+        return ""
+    return attributes.get("value") or attributes.get("placeholder") or ""
 
 
 class _Piece(NamedTuple):
@@ -76,6 +89,10 @@ class MarkdownWriter:
             self._line.append("\n")
         elif tag == "img":
             self._line.append(f" {attributes.get('alt') or ''} ")
+        elif tag == "input":
+            self._line.append(f" {_shown_value(attributes)} ")
+        elif tag in _FIELDS:
+            self._line.append(" ")
         elif tag in _HEADINGS:
             self._end_line()
             self._heading = _HEADINGS[tag]
@@ -99,7 +116,9 @@ class MarkdownWriter:
             self._end_line()
 
     def end(self, tag: str) -> None:
-        if tag == "table":
+        if tag in _FIELDS:
+            self._line.append(" ")
+        elif tag == "table":
             self._end_table()
         elif tag in ("td", "th", "tr"):
             self._end_cell()

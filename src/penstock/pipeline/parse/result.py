@@ -65,6 +65,28 @@ def parsed(
     warnings: tuple[str, ...] = (),
 ) -> Parsed:
     text, blocks = assembled(pages, plain=plain)
+    return described_text(
+        text,
+        blocks,
+        parser=parser,
+        about=about,
+        page_count=page_count,
+        attachments=attachments,
+        warnings=warnings,
+    )
+
+
+def described_text(
+    text: str,
+    blocks: tuple[Block, ...],
+    *,
+    parser: str,
+    about: FileMetadata = FileMetadata(),  # noqa: B008  # frozen
+    page_count: int | None = None,
+    attachments: tuple[Attachment, ...] = (),
+    warnings: tuple[str, ...] = (),
+) -> Parsed:
+    """A text whose blocks are known."""
     return Parsed(
         text=text,
         blocks=blocks,

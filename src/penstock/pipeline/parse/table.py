@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+_MOST_PADDED = 50
+"""Rows of a wider table stay as short as they are: one long row must not multiply all others."""
+_MOST_COLUMNS = 5_000
+
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
     """The first row is the header. Short rows are padded, empty ones dropped, pipes escaped."""
@@ -12,8 +16,9 @@ def markdown_table(rows: Iterable[Sequence[str]]) -> str:
     width = max(map(len, kept), default=0)
     if not width:
         return ""
-    lines = ["| " + " | ".join(row + [""] * (width - len(row))) + " |" for row in kept]
-    lines.insert(1, "|" + " --- |" * width)
+    padded = width if width <= _MOST_PADDED else 0
+    lines = ["| " + " | ".join(row + [""] * (padded - len(row))) + " |" for row in kept]
+    lines.insert(1, "|" + " --- |" * (width if width <= _MOST_COLUMNS else 1))
     return "\n".join(lines)
 
 

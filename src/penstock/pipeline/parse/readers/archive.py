@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
 from typing import Final
@@ -16,11 +17,16 @@ from penstock.pipeline.parsed_files import ParsedHead, ParsedWriter
 from penstock.pipeline.reasons import Reason, rejected
 
 MOST_FILES: Final = 500
-_LITTER: Final = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
+LONGEST_PATH: Final = 500
+"""Characters; of a longer path the end is kept, which has the file's name."""
+LONGEST_NAME: Final = 4_000
+_LONGEST_FILENAME: Final = 200
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+LITTER: Final = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 
 
 class ArchiveReader:
-    """Writes one file at a time. Names are shown and kept, but never used as paths."""
+    """Writes one file at a time. Names and paths are shown and kept, but never opened."""
 
     def read_into(self, source: ParserInput, out: ParsedWriter) -> ParsedHead:
         check_archive(source.path, "archive", most=10 * MOST_FILES)
@@ -33,20 +39,28 @@ class ArchiveReader:
                     Reason.BOMB, f"the archive has {len(entries):,} files, more than {MOST_FILES:,}"
                 )
             for number, entry in enumerate(entries, start=1):
-                out.add_attachment(Attachment(_name(entry, number), _content(archive, entry)))
-        listing = _listing(source.name, entries)
-        return out.add(listing)
+                name = cleaned_line(entry.filename, LONGEST_NAME) or f"file-{number}"
+                out.add_attachment(member(name, _content(archive, entry)))
+        return out.add(listing(source.name, [(entry.filename, entry.file_size) for entry in entries]))
 
 
 def _is_file(entry: zipfile.ZipInfo) -> bool:
     name = entry.filename.replace("\\", "/")
     last = name.rpartition("/")[2].lower()
-    is_litter = name.startswith("__MACOSX/") or last in _LITTER
+    is_litter = name.startswith("__MACOSX/") or last in LITTER
     return not entry.is_dir() and entry.file_size > 0 and bool(last) and not is_litter
 
 
-def _name(entry: zipfile.ZipInfo, number: int) -> str:
-    return bare(cleaned_line(entry.filename, 200) or f"file-{number}")
+def member(name: str, content: bytes) -> Attachment:
+    """A file of an archive with its path, by which files of one name are told apart.
+
+    The path is shown and never opened; it has no `..`, no drive, and does not start at the root.
+    """
+    parts = [part for part in name.replace("\\", "/").split("/") if part.strip() not in ("", ".", "..")]
+    if parts and _DRIVE.fullmatch(parts[0]):
+        del parts[0]
+    path = "/".join(parts)
+    return Attachment(bare(name)[-_LONGEST_FILENAME:], content, path=path[-LONGEST_PATH:].lstrip("/") or None)
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
@@ -58,10 +72,10 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         raise rejected(Reason.UNSUPPORTED, f"the archive is packed in an unusual way: {error}") from error
 
 
-def _listing(name: str, entries: list[zipfile.ZipInfo]) -> Parsed:
+def listing(name: str, entries: list[tuple[str, int]], warnings: tuple[str, ...] = ()) -> Parsed:
+    """The archive's own text: the names and sizes of its files."""
     lines = [
-        f"{cleaned_line(entry.filename, 500) or 'a file without a name'} ({entry.file_size:,} bytes)"
-        for entry in entries
+        f"{cleaned_line(each, 500) or 'a file without a name'} ({size:,} bytes)" for each, size in entries
     ]
     title = cleaned_line(bare(name), 200)
     head = f"Archive {title} with {len(lines)} file{'s' if len(lines) != 1 else ''}:"
@@ -70,6 +84,7 @@ def _listing(name: str, entries: list[zipfile.ZipInfo]) -> Parsed:
         parser="archive",
         about=FileMetadata(title=title),
         plain=True,
+        warnings=warnings,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from penstock.model import media
+from penstock.model import media, text_media
 from penstock.pipeline.parse.protocol import FileReader
 
 MODULES = {
@@ -17,11 +17,27 @@ MODULES = {
     media.DOCX: "word",
     media.PPTX: "slides",
     media.XLSX: "sheets",
+    media.DOC: "old_office",
+    media.PPT: "old_office",
+    media.XLS: "old_office",
+    media.EPUB: "epub",
+    media.RTF: "rich_text",
+    **dict.fromkeys(media.OPEN_DOCUMENT, "opendocument"),
     media.EML: "mail",
     media.MSG: "outlook",
     media.ZIP: "archive",
     media.TNEF: "tnef",
     **dict.fromkeys(media.IMAGES, "picture"),
+    **dict.fromkeys({media.TAR, *media.PACKED}, "tar"),
+    **dict.fromkeys((text_media.JSON, text_media.JSON_LINES), "json_data"),
+    **dict.fromkeys((text_media.XML, text_media.JATS), "xml_data"),
+    text_media.LATEX: "latex",
+    text_media.ASCIIDOC: "asciidoc",
+    text_media.RST: "rst",
+    text_media.ORG: "org",
+    text_media.NOTEBOOK: "notebook",
+    **dict.fromkeys((text_media.SUBRIP, text_media.WEBVTT), "subtitles"),
+    **dict.fromkeys(text_media.CODE, "source_code"),
 }
 
 

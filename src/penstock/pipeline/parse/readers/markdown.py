@@ -12,7 +12,6 @@ from penstock.pipeline.parse.result import FileMetadata, described, parsed, prim
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
 _FIELD = re.compile(r"^([A-Za-z_][\w -]*):[ \t]*(\S.*)$", re.M)
-_COMMENT = re.compile(r"<!--.*?-->", re.S)
 
 
 class MarkdownReader:
@@ -32,7 +31,17 @@ class MarkdownReader:
                 keywords=fields.get("tags") or fields.get("keywords"), subject=fields.get("description")
             ),
         )
-        return parsed([(None, _COMMENT.sub("", text))], parser="markdown", about=about)
+        return parsed([(None, _without_comments(text))], parser="markdown", about=about)
+
+
+def _without_comments(text: str) -> str:
+    """One that is never closed is text: after it, none is searched for."""
+    parts: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join((*parts, text[at:]))
 
 
 READER = MarkdownReader()

@@ -1,22 +1,26 @@
-"""Reads PDF: pages and tables with xberg, checked against pdfium, and OCR for pages that are pictures."""
+"""Reads PDF page by page: by the layout of its words, checked against pdfium and xberg, pictures by OCR."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from penstock.errors import DocumentRejected
 from penstock.model import Parsed, media
 from penstock.pipeline.parse import engine
 from penstock.pipeline.parse.clean import cleaned_line, moment
-from penstock.pipeline.parse.columns import with_tables
-from penstock.pipeline.parse.pdfium import PdfFile, Sheet, count_words, opened
+from penstock.pipeline.parse.pdf.choice import PageChoice, choose, needs_other, ranges, reasons, summary
+from penstock.pipeline.parse.pdf.headings import outline_of
+from penstock.pipeline.parse.pdf.hyphens import as_markers, words_of
+from penstock.pipeline.parse.pdf.reading import PlacedPage, escaped, read_layout
+from penstock.pipeline.parse.pdf_scans import read_scans
+from penstock.pipeline.parse.pdfium import PdfFile, PlainPage, opened
 from penstock.pipeline.parse.protocol import ParserInput
-from penstock.pipeline.parse.result import FileMetadata, parsed
-from penstock.pipeline.reasons import Reason
+from penstock.pipeline.parse.recognition import described as described_confidence
+from penstock.pipeline.parse.result import FileMetadata, described, parsed
+from penstock.pipeline.reasons import Reason, rejected
 
-_ENOUGH = 0.6
-"""Share of the words pdfium finds; with fewer, xberg lost text and pdfium's plain text is used."""
 # Bullets may appear as headings or as private-use characters of symbol fonts.
 _BULLET = re.compile(r"^(?:#{1,6} )?[•◦▪‣●○■\x7f\uf0b7\uf0a7][ \t]*", re.M)
 
@@ -24,75 +28,72 @@ _BULLET = re.compile(r"^(?:#{1,6} )?[•◦▪‣●○■\x7f\uf0b7\uf0a7][ \t]
 class PdfReader:
     def read(self, source: ParserInput) -> Parsed:
         with opened(source.path) as file:
-            sheets = list(file.sheets())
-            texts, about, parser, warnings = _by_text_layer(source, file, sheets)
-            pictures = [one for one in sheets if one.has_pictures and not texts.get(one.number, "").strip()]
-            if pictures:
-                read = _by_ocr(
-                    source, file, pictures, warnings, alone=not any(map(str.strip, texts.values()))
-                )
-                texts |= read
-                if read:
-                    parser = "ocr" if len(read) == len(sheets) else f"{parser}+ocr"
+            pages: list[PlainPage] = []
+            texts, about, parser, warnings = _by_text_layer(source, file, pages)
+            if all(page.is_damaged for page in pages):
+                raise rejected(Reason.MALFORMED, "none of the pages can be read")
+            scans = read_scans(source, file, pages, texts)
+            texts |= scans.texts
+            if scans.texts:
+                parser = "ocr" if len(scans.texts) == len(pages) else f"{parser}+ocr"
             return parsed(
                 sorted(texts.items()),
                 parser=parser,
-                about=about,
-                plain=not parser.startswith("xberg"),
-                page_count=len(sheets),
-                warnings=tuple(warnings),
+                about=replace(about, metadata={**about.metadata, **described_confidence(scans.confidence)}),
+                page_count=len(pages),
+                warnings=(*warnings, *scans.warnings),
             )
 
 
 def _by_text_layer(
-    source: ParserInput, file: PdfFile, sheets: list[Sheet]
+    source: ParserInput, file: PdfFile, pages: list[PlainPage]
 ) -> tuple[dict[int | None, str], FileMetadata, str, list[str]]:
-    """xberg's text, or pdfium's if xberg fails or loses words."""
-    seen = sum(sheet.words for sheet in sheets)
+    """The text chosen for each page; fills `pages` with what pdfium says of all pages."""
+    layout = read_layout(_collected(file, pages), outline_of(file.document))
+    hyphens = words_of(page.text for page in pages)
+    other = _by_xberg(source, pages)
+    choices: list[tuple[int, PageChoice]] = []
+    for page in pages:
+        plain = escaped(hyphens.joined(as_markers(page.text)))
+        text = layout.markdown(page.number, hyphens)
+        read = layout.pages[page.number]
+        choice = choose(
+            plain=plain,
+            layout=text,
+            signs=read.signs,
+            dropped=read.dropped,
+            fields=read.fields,
+            xberg=other.get(page.number),
+        )
+        choices.append((page.number, choice))
+    texts: dict[int | None, str] = {number: choice.text for number, choice in choices}
+    said = described(pdf_reading=summary(choices), pdf_repeated_lines=" | ".join(layout.repeated))
+    used = dict.fromkeys(choice.reading for _, choice in choices if choice.text.strip())
+    about = _about(file.said)
+    about = replace(about, metadata={**about.metadata, **said})
+    return texts, about, "+".join(used) or "layout", [*reasons(choices), *_damaged(pages)]
+
+
+def _collected(file: PdfFile, pages: list[PlainPage]) -> Iterator[PlacedPage]:
+    for page, placed in file.pages():
+        pages.append(page)
+        yield placed
+
+
+def _by_xberg(source: ParserInput, pages: list[PlainPage]) -> dict[int, str]:
+    """xberg's text, if pdfium's is poor on some page. What xberg cannot read is not lost by that."""
+    if any(page.words for page in pages) and not any(needs_other(page.text) for page in pages):
+        return {}
     try:
         document = engine.extract(source.path, mime_type=media.PDF, filename="document.pdf")
-    except DocumentRejected as error:
-        if error.code != Reason.MALFORMED or not seen:
-            raise
-        found: dict[int | None, str] = {}
-        about, lost = FileMetadata(), f"xberg cannot read it ({error.reason})"
-    else:
-        segments = {sheet.number: sheet.segments for sheet in sheets}
-        found = {
-            page.page_number: with_tables(
-                _listed(engine.prose(page.content)), segments.get(page.page_number, ())
-            )
-            for page in document.pages or ()
-        }
-        about = FileMetadata.of(document)
-        got = sum(map(count_words, found.values()))
-        lost = f"xberg found {got} of {seen} words" if got < seen * _ENOUGH else ""
-    if not (about.title or about.author or about.created_at):
-        about = _about(file.said)
-    if not lost:
-        return found, about, "xberg", []
-    plain: dict[int | None, str] = {sheet.number: sheet.text for sheet in sheets}
-    return plain, about, "pdfium-fallback", [f"{lost}; pdfium's text is used, without tables"]
+    except DocumentRejected:
+        return {}  # pdfium's words, or OCR's if there are none
+    return {page.page_number: _listed(engine.prose(page.content)) for page in document.pages or ()}
 
 
-def _by_ocr(
-    source: ParserInput, file: PdfFile, pictures: list[Sheet], warnings: list[str], *, alone: bool
-) -> dict[int | None, str]:
-    """The text on pages that are pictures. Without OCR, a scan is rejected; a text with a picture is not."""
-    read: dict[int | None, str] = {}
-    for sheet in pictures:
-        try:
-            said = engine.recognize(
-                file.bitmap(sheet.number), mime_type=media.BMP, language=source.ocr_language
-            )
-        except DocumentRejected as error:
-            if alone or error.code != Reason.OCR_UNAVAILABLE:
-                raise
-            warnings.append(f"{len(pictures)} pages are pictures and were not read: {error.reason}")
-            return {}
-        if said.strip():
-            read[sheet.number] = said
-    return read
+def _damaged(pages: Sequence[PlainPage]) -> list[str]:
+    numbers = [page.number for page in pages if page.is_damaged]
+    return [f"page {ranges(numbers)}: damaged, so nothing was read of it"] if numbers else []
 
 
 def _listed(markdown: str) -> str:
@@ -105,6 +106,7 @@ def _about(said: Mapping[str, str]) -> FileMetadata:
         author=cleaned_line(said.get("Author")),
         created_at=moment(said.get("CreationDate")),
         modified_at=moment(said.get("ModDate")),
+        metadata=described(subject=said.get("Subject"), keywords=said.get("Keywords")),
     )
 
 

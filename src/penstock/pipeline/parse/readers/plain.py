@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
-from penstock.model import Parsed, media
+from penstock.model import Parsed, sniffing
 from penstock.pipeline.parse import language
 from penstock.pipeline.parse.blocks import Paragraphs
 from penstock.pipeline.parse.clean import cleaned_pieces
@@ -47,7 +47,7 @@ def _warnings(encoding: str) -> tuple[str, ...]:
 def _encoding(path: Path) -> str:
     """Like `decoded`, without the whole file in memory."""
     with path.open("rb") as file:
-        found = media.text_encoding(file.read(media.HEAD_BYTES))
+        found = sniffing.text_encoding(file.read(sniffing.HEAD_BYTES))
         if found is not None:
             return found
         file.seek(0)
@@ -72,7 +72,7 @@ def _decoded_pieces(path: Path, encoding: str) -> Iterator[str]:
 def decoded(data: bytes) -> tuple[str, str]:
     """The text and its encoding: by a byte order mark or the pattern of NULs, then UTF-8, then Windows-1252,
     which has characters where Latin-1 has controls."""
-    encoding = media.text_encoding(data[: media.HEAD_BYTES])
+    encoding = sniffing.text_encoding(data[: sniffing.HEAD_BYTES])
     if encoding is not None:
         return data.decode(encoding, "replace").lstrip("\ufeff"), encoding
     try:

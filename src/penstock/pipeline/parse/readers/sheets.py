@@ -1,32 +1,30 @@
-"""Reads XLSX: each sheet under its name, as a table."""
+"""Reads XLSX: each visible sheet under its name, as its tables."""
 
 from __future__ import annotations
 
-import re
-
-from penstock.model import Parsed, media
-from penstock.pipeline.parse import engine, guards
+from penstock.model import Parsed
 from penstock.pipeline.parse.clean import cleaned_line
+from penstock.pipeline.parse.office import ooxml
+from penstock.pipeline.parse.office.package import Package
+from penstock.pipeline.parse.office.pieces import Pieces
+from penstock.pipeline.parse.office.sheet import add_sheet, hidden_warning
+from penstock.pipeline.parse.office.workbook import Workbook
 from penstock.pipeline.parse.protocol import ParserInput
-from penstock.pipeline.parse.result import FileMetadata, parsed
-
-_CELL = re.compile(r"^\|.*\w", re.M)
-"""xberg returns an empty sheet with its name or with empty cells."""
+from penstock.pipeline.parse.result import parsed
 
 
 class SheetsReader:
     def read(self, source: ParserInput) -> Parsed:
-        guards.check_office(source.path)
-        document = engine.extract(source.path, mime_type=media.XLSX, filename="document.xlsx")
-        sheets = [
-            f"## {cleaned_line(sheet.sheet_name) or sheet.page_number}\n\n{sheet.content}"
-            for sheet in document.pages or ()
-            if _CELL.search(sheet.content)
-        ]
-        about = FileMetadata.of(document)
-        # Without pages there is one sheet, whose name is in the content.
-        whole = sheets or ([document.content] if document.tables else [])
-        return parsed([(None, engine.prose(sheet)) for sheet in whole], parser="xberg", about=about)
+        pieces = Pieces()
+        with Package(source.path) as package:
+            book = Workbook(package)
+            for place, sheet in enumerate(book.sheets, start=1):
+                if not sheet.is_hidden:
+                    add_sheet(pieces, cleaned_line(sheet.name) or str(place), book.rows(sheet))
+                    book.add_drawings(pieces, sheet)
+            about = ooxml.about(package)
+        hidden = sum(sheet.is_hidden for sheet in book.sheets)
+        return parsed([(None, pieces.text())], parser="xlsx", about=about, warnings=hidden_warning(hidden))
 
 
 READER = SheetsReader()

@@ -15,11 +15,11 @@ _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.I)
 
 class WebReader:
     def read(self, source: ParserInput) -> Parsed:
-        page = web_page(_text(source.path.read_bytes()))
+        page = web_page(page_text(source.path.read_bytes()))
         return parsed([(None, page.text)], parser="html", about=page.about)
 
 
-def _text(data: bytes) -> str:
+def page_text(data: bytes) -> str:
     """By byte order mark or as UTF-8; the page's declared encoding is used only if that fails."""
     text, encoding = decoded(data)
     declared = _CHARSET.search(data[:4_096])

@@ -1,21 +1,20 @@
-"""Reads DOCX: headings, lists, tables, footnotes."""
+"""Reads DOCX: headings, lists, tables, text boxes, charts, footnotes."""
 
 from __future__ import annotations
 
-from penstock.model import Parsed, media
-from penstock.pipeline.parse import engine, guards
+from penstock.model import Parsed
+from penstock.pipeline.parse.office import ooxml
+from penstock.pipeline.parse.office.package import Package
+from penstock.pipeline.parse.office.word import read_word
 from penstock.pipeline.parse.protocol import ParserInput
-from penstock.pipeline.parse.result import FileMetadata, parsed
+from penstock.pipeline.parse.result import parsed
 
 
 class WordReader:
     def read(self, source: ParserInput) -> Parsed:
-        guards.check_office(source.path)
-        document = engine.extract(source.path, mime_type=media.DOCX, filename="document.docx")
-        # Page breaks are known only when the document is laid out, so blocks have no page.
-        return parsed(
-            [(None, engine.prose(document.content))], parser="xberg", about=FileMetadata.of(document)
-        )
+        with Package(source.path) as package:
+            # Page breaks are known only when the document is laid out, so blocks have no page.
+            return parsed([(None, read_word(package))], parser="docx", about=ooxml.about(package))
 
 
 READER = WordReader()

@@ -1,0 +1,1 @@
+"""How well files are read: generated documents whose content is known, Penstock beside other libraries."""

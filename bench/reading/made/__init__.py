@@ -1,0 +1,1 @@
+"""Generated documents whose content is known; each module is a family of types and has `make(folder)`."""

@@ -1,0 +1,1 @@
+"""Reads the pages of a PDF from its placed words: columns, tables, headings, repeated lines."""

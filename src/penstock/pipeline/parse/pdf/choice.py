@@ -1,0 +1,140 @@
+"""Chooses among the readings of a PDF page by what can be measured, and says why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from penstock.pipeline.parse.pdf.characters import character_counts
+from penstock.pipeline.parse.pdf.signs import PageSigns
+
+Reading = Literal["layout", "pdfium", "xberg"]
+
+_WORD = re.compile(r"\w+")
+_UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
+_MUCH_UNREADABLE = 0.2
+_MANY_MORE = 2.0
+"""xberg is believed if it finds this many times the words that pdfium finds."""
+_FEWEST_MORE = 20
+_FEW_LOST = 0.05
+"""The share of pdfium's words that xberg may write otherwise, such as those divided at a line's end."""
+_CLEARLY = 0.1
+"""How much better, as a share of all, pdfium's order must keep lines and rows than the layout."""
+LONGEST_SUMMARY = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class PageChoice:
+    """The text taken for a page, whose it is, and why: what is wrong with the layout, or what it found."""
+
+    text: str
+    reading: Reading
+    why: str = ""
+
+
+def choose(
+    *,
+    plain: str,
+    layout: str,
+    signs: PageSigns = PageSigns(),  # noqa: B008  # frozen
+    dropped: str = "",
+    fields: str = "",
+    xberg: str | None = None,
+) -> PageChoice:
+    """Our layout, unless it loses words, their order or the rows of a table, or only xberg can decode them.
+
+    `dropped` are words left out on purpose: headers and footers that an earlier page has. `fields` are the
+    values of form fields, which only the layout has: their letters must not stand in for lost ones.
+    """
+    if xberg is not None:
+        found, got = len(_WORD.findall(plain)), len(_WORD.findall(xberg))
+        more = got > _MANY_MORE * found and got - found >= _FEWEST_MORE
+        if more and lost_words(plain, xberg) <= _FEW_LOST * found:
+            return PageChoice(xberg, "xberg", f"pdfium finds {found} words and xberg {got}")
+        if got and unreadable(plain) > _MUCH_UNREADABLE > unreadable(xberg):
+            return PageChoice(xberg, "xberg", "pdfium cannot decode its characters")
+    if lost := lost_letters(plain + fields, layout + dropped):
+        return PageChoice(plain, "pdfium", f"{_counted(lost, 'letter')} missing from the layout")
+    if signs.missing:
+        return PageChoice(plain, "pdfium", f"{_counted(signs.missing, 'word')} missing from the layout")
+    if signs.plain_order > signs.order + _CLEARLY:
+        kept, other = f"{signs.order:.0%}", f"{signs.plain_order:.0%}"
+        why = f"it keeps {other} of neighbouring words together, and the layout {kept}"
+        return PageChoice(plain, "pdfium", why)
+    if signs.plain_rows > signs.rows + _CLEARLY:
+        kept, other = f"{signs.rows:.0%}", f"{signs.plain_rows:.0%}"
+        why = f"it keeps {other} of the lines of tables whole, and the layout {kept}"
+        return PageChoice(plain, "pdfium", why)
+    return PageChoice(layout, "layout", signs.described())
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name} was" if count == 1 else f"{count} {name}s were"
+
+
+def needs_other(plain: str) -> bool:
+    """Whether so much of pdfium's text is unreadable that another library should be asked."""
+    return unreadable(plain) > _MUCH_UNREADABLE
+
+
+def lost_letters(plain: str, text: str) -> int:
+    """How many letters and digits of the one are not in the other."""
+    wanted, got = character_counts(plain), character_counts(text)
+    return sum(
+        count - got.get(letter, 0)
+        for letter, count in wanted.items()
+        if count > got.get(letter, 0) and letter.isalnum()
+    )
+
+
+def lost_words(plain: str, text: str) -> int:
+    """How many words of the one are not in the other."""
+    wanted, got = Counter(_WORD.findall(plain.casefold())), Counter(_WORD.findall(text.casefold()))
+    return (wanted - got).total()
+
+
+def unreadable(text: str) -> float:
+    """The share of characters that stand for nothing."""
+    visible = len(text) - sum(map(text.count, " \r\n\t"))
+    return len(_UNREADABLE.findall(text)) / visible if visible else 0.0
+
+
+def summary(choices: Sequence[tuple[int, PageChoice]]) -> str:
+    """Which reading was taken for which pages, and why: `layout 1-4, 6 (2 columns); pdfium 5 (…)`.
+
+    Without the reasons if that would be too long: the warnings have those that matter.
+    """
+    whole = _by_pages(choices, lambda one: f" ({one.why})" if one.why else "")
+    return whole if len(whole) <= LONGEST_SUMMARY else _by_pages(choices, lambda _: "")
+
+
+def _by_pages(choices: Iterable[tuple[int, PageChoice]], said: Callable[[PageChoice], str]) -> str:
+    pages: dict[tuple[str, str], list[int]] = {}
+    for number, choice in choices:
+        pages.setdefault((choice.reading, said(choice)), []).append(number)
+    return "; ".join(f"{reading} {ranges(numbers)}{why}" for (reading, why), numbers in pages.items())
+
+
+def reasons(choices: Iterable[tuple[int, PageChoice]]) -> list[str]:
+    """A warning for each reason that another reading than the layout was taken for some pages."""
+    pages: dict[tuple[str, str], list[int]] = {}
+    for number, choice in choices:
+        if choice.reading != "layout":
+            pages.setdefault((choice.reading, choice.why), []).append(number)
+    return [
+        f"page {ranges(numbers)}: {reading}'s text is used, because {why}"
+        for (reading, why), numbers in pages.items()
+    ]
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(str(one) if one == last else f"{one}-{last}" for one, last in found)

@@ -1,0 +1,236 @@
+"""Joins the words of a PDF page to pieces of lines: words on one baseline without a wide gap between them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from penstock.pipeline.parse.pdf.words import HYPHEN, Word
+
+WIDE_GAP = 0.9
+"""In font sizes: what separates columns and cells. Spaces in justified text are narrower."""
+MARK = re.compile(
+    r"[•◦▪‣●○■□➢✓–*\x7f\uf0b7\uf0a7-]|\d{1,3}[.)]|[a-zA-Z][.)]|\([a-zA-Z0-9]{1,3}\)|\[\d{1,3}\]"  # noqa: RUF001
+)
+"""What stands before a list's item, in all programs' ways."""
+NUMBER = re.compile(r"\W*\d[\d\W]*%?\W*|[-–—]|n/?a", re.I)  # noqa: RUF001  # dashes stand for no figure
+_SAME_LINE = 0.45
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_LETTER = re.compile(r"[^\W\d_]")
+_DENSE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+"""Scripts that are written without spaces."""
+_DIVIDED = re.compile(r"[^\W\d_]{2}[-\u2010\u00ad]$")
+_FROM_LEFT = attrgetter("left", "place")
+
+
+@dataclass(slots=True)
+class Piece:
+    """Words on one line up to a wide gap."""
+
+    words: list[Word]
+    left: float
+    bottom: float
+    right: float
+    top: float
+    size: float
+    rows: list[list[str]] | None = None
+    """A ruled table stands among the lines as one piece without words."""
+    _text: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def reach(self) -> float:
+        """How far above and below its middle it counts as beside others; less than its height for a line."""
+        return (self.top - self.bottom) * (0.5 if self.rows else 0.25)
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+    @property
+    def place(self) -> int:
+        return min((word.place for word in self.words), default=0)
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = line_text(self.words)
+        return self._text
+
+    @property
+    def bold(self) -> bool:
+        return bool(self.words) and all(word.bold for word in self.words)
+
+    @property
+    def broken(self) -> bool:
+        return bool(self.words) and self.words[-1].broken
+
+
+def pieces(words: Iterable[Word]) -> list[Piece]:
+    """The pieces of lines, from the top, those of one line from the left."""
+    return pieces_of(rows(words))
+
+
+def pieces_of(found: Iterable[list[Word]]) -> list[Piece]:
+    """The pieces of these rows of words."""
+    made: list[Piece] = []
+    for row in found:
+        start = 0
+        before = row[0]
+        for at, word in enumerate(row):
+            gap = word.left - before.right
+            wide = gap > WIDE_GAP * word.size and gap > WIDE_GAP * before.size
+            if wide and (at - start != 1 or not _is_marked(before, word)):
+                made.append(piece(row[start:at]))
+                start = at
+            before = word
+        made.append(piece(row[start:] if start else row))
+    return made
+
+
+def rows(words: Iterable[Word]) -> list[list[Word]]:
+    """Words by baseline, from the top, each row from the left."""
+    kept = words if isinstance(words, list) else list(words)
+    if len(kept) < 2:
+        return [kept[:]] if kept else []
+    middles = [(word.top + word.bottom) / 2 for word in kept]
+    order = sorted(range(len(kept)), key=middles.__getitem__, reverse=True)
+    anchor = kept[order[0]]  # the largest word of the row: a raised or lowered one is smaller
+    middle = middles[order[0]]
+    row: list[Word] = []
+    found = [row]
+    for at in order:
+        word = kept[at]
+        if word.bottom == anchor.bottom and word.top == anchor.top:
+            row.append(word)  # nearly always
+        elif middle - middles[at] < _SAME_LINE * min(_tall(anchor), 2 * _tall(word)):
+            row.append(word)
+        else:
+            row = [word]
+            found.append(row)
+            anchor, middle = word, middles[at]
+            continue
+        if word.size > anchor.size:
+            anchor, middle = word, middles[at]
+    for row in found:
+        row.sort(key=_FROM_LEFT)
+    return found
+
+
+def piece(words: list[Word]) -> Piece:
+    if len(words) == 1:
+        left, bottom, right, top, _, size, *_ = words[0]
+        return Piece(words, left, bottom, right, top, size)
+    lefts, bottoms, rights, tops, _, sizes, *_ = zip(*words, strict=True)
+    size = sizes[0] if sizes.count(sizes[0]) == len(sizes) else main_size(words)
+    return Piece(words, min(lefts), min(bottoms), max(rights), max(tops), size)
+
+
+def main_size(words: Sequence[Word]) -> float:
+    """The font size of most characters."""
+    counts = Counter([word.size for word in words])
+    if len(counts) == 1:
+        return words[0].size
+    usual = max(counts, key=counts.__getitem__)
+    lengths = dict.fromkeys(counts, 0)
+    for word in words:
+        if word.size != usual:
+            lengths[word.size] += len(word.text)
+    lengths[usual] = sum([len(word.text) for word in words]) - sum(lengths.values())
+    return max(lengths, key=lambda size: (lengths[size], size))
+
+
+def line_text(words: Sequence[Word]) -> str:
+    """The words in the order of reading; a line of a right-to-left script starts at the right."""
+    whole = " ".join([word.text for word in words])
+    if whole.isascii():
+        return whole
+    if is_right_to_left(whole):
+        return " ".join(_from_the_right(words))
+    if _DENSE.search(whole):
+        return _without_spaces(words)
+    return whole
+
+
+def joiner(before: str, after: str) -> str:
+    """What stands between two lines of a paragraph: nothing in scripts without spaces."""
+    return "" if _DENSE.match(before[-1:]) and _DENSE.match(after[:1]) else " "
+
+
+def hyphen_glue(before: str, after: str, *, broken: bool = False) -> str | None:
+    """What replaces a hyphen at a line's end and the space after it; None if no word is divided there.
+
+    The mark for a hyphen to be decided on takes the place of the hyphen. `broken`: pdfium says it is one.
+    """
+    end, start = before[-3:], after[:1]
+    if broken or _DIVIDED.search(end):
+        if start.islower() and end[-1:] in ("-", "\u2010", "\u00ad"):
+            return HYPHEN
+        if end[-1:] in ("-", "\u2010") and start.isalnum():
+            return ""
+    return None
+
+
+def with_line(before: str, after: str, *, broken: bool = False) -> str:
+    """A cell's text with its next line."""
+    if not before:
+        return after
+    glue = hyphen_glue(before, after, broken=broken)
+    if glue == HYPHEN:
+        return before[:-1] + HYPHEN + after
+    return before + (joiner(before, after) if glue is None else glue) + after
+
+
+def is_divided(text: str) -> bool:
+    """Whether it ends with a hyphen after letters."""
+    return _DIVIDED.search(text[-3:]) is not None
+
+
+def is_dense(text: str) -> bool:
+    return not text.isascii() and _DENSE.search(text) is not None
+
+
+def is_right_to_left(text: str) -> bool:
+    if text.isascii():
+        return False
+    found = len(_RIGHT_TO_LEFT.findall(text))
+    return found > 0 and found * 2 > len(_LETTER.findall(text))
+
+
+def _is_marked(mark: Word, word: Word) -> bool:
+    """Whether it is a list item's mark before the word."""
+    return bool(MARK.fullmatch(mark.text)) and word.left - mark.right < 4 * word.size
+
+
+def _tall(word: Word) -> float:
+    return max(word.top - word.bottom, word.size, 1.0)
+
+
+def _from_the_right(words: Sequence[Word]) -> list[str]:
+    """Words from the right; runs of numbers and of left-to-right words keep their order."""
+    ordered: list[str] = []
+    run: list[str] = []
+    for word in reversed(words):
+        if _RIGHT_TO_LEFT.search(word.text) or not any(map(_has_direction, word.text)):
+            ordered += reversed(run)
+            run = []
+            ordered.append(word.text)
+        else:
+            run.append(word.text)
+    return ordered + run[::-1]
+
+
+def _has_direction(character: str) -> bool:
+    return unicodedata.bidirectional(character) in ("L", "EN")
+
+
+def _without_spaces(words: Sequence[Word]) -> str:
+    said = words[0].text
+    for before, word in itertools.pairwise(words):
+        gap = word.left - before.right > 0.3 * word.size
+        said += (" " if gap or joiner(said, word.text) != "" else "") + word.text
+    return said

@@ -13,6 +13,7 @@ from penstock.embed.tokens import count
 from penstock.errors import InvalidArgument
 from penstock.model.document import Block, Parsed
 from penstock.pipeline.chunk import CHUNKER_VERSION, ChunkPlan, chunk, plan_for
+from penstock.pipeline.parse.blocks import structure
 from tests.unit import documents
 
 
@@ -61,6 +62,35 @@ def test_a_chunk_has_the_path_of_its_headings() -> None:
         for found in chunk(Parsed(text, blocks, "test"), ChunkPlan(max_tokens=16, overlap=0))
     ]
     assert list(dict.fromkeys(paths)) == [("Mill", "Wheel"), ("Mill", "Stone")]
+
+
+def test_a_chunk_of_several_sections_knows_the_path_of_each() -> None:
+    text = "# Mill\n\n## Wheel\n\nIt turns.\n\n## Stone\n\nIt grinds.\n\n### Dressing\n\nBy hand.\n"
+    parsed = Parsed(text, tuple(structure(text)), "test")
+    (only,) = chunk(parsed, ChunkPlan())
+    assert only.heading_path == ("Mill", "Wheel")
+    assert [heading.path for heading in only.headings] == [
+        ("Mill",),
+        ("Mill", "Wheel"),
+        ("Mill", "Stone"),
+        ("Mill", "Stone", "Dressing"),
+    ]
+    for heading in only.headings:
+        assert parsed.text[heading.start :].lstrip("# ").startswith(heading.path[-1])
+
+
+def test_every_heading_of_a_document_is_in_a_chunk_whatever_the_size() -> None:
+    chance = random.Random(7)
+    pieces = documents.under_headings(documents.paragraphs(documents.prose(chance, 120)), 3)
+    parsed = documents.parsed(pieces)
+    titles = [
+        parsed.text[block.start : block.end].strip("# ") for block in parsed.blocks if block.kind == "heading"
+    ]
+    assert len(titles) > 5
+    for size in (32, 64, 256, 512):
+        for strategy in ("structure", "paragraph", "sentence", "fixed"):
+            found = chunk(parsed, ChunkPlan(strategy, size, 0))
+            assert [each.path[-1] for made in found for each in made.headings] == titles, (size, strategy)
 
 
 def test_long_sections_are_cut_at_their_headings() -> None:

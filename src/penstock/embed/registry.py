@@ -78,7 +78,8 @@ def _unknown(name: str, settings: Settings) -> InvalidArgument:
 
 
 def check_fallback(settings: Settings) -> None:
-    """Raise SettingInvalid if the fallback cannot be used, instead of finding out in an outage."""
+    """Raise SettingInvalid if the fallback model or address cannot be used, instead of in an outage."""
+    _check_fallback_address(settings)
     name = settings.embedder_fallback
     if name is None:
         return
@@ -89,6 +90,21 @@ def check_fallback(settings: Settings) -> None:
         make_embedder(name, settings)
     except PenstockError as error:
         raise SettingInvalid(variable, f"{error.message}. {error.remedy}") from error
+
+
+def _check_fallback_address(settings: Settings) -> None:
+    """Raise SettingInvalid for a second address that belongs to no vendor in particular."""
+    from penstock.embed.remote.making import configured_vendors, fallback_vendor
+
+    if settings.embedding_fallback_url is None or fallback_vendor(settings) is not None:
+        return
+    configured = ", ".join(configured_vendors(settings)) or "none"
+    raise SettingInvalid(
+        "PENSTOCK_EMBEDDING_FALLBACK_URL",
+        f"it is the second address of one vendor, and gets that vendor's key, but PENSTOCK_EMBEDDER is "
+        f"{settings.embedder} and the vendors with a key are: {configured}; set PENSTOCK_EMBEDDER to a model "
+        f"of the vendor it belongs to, or unset PENSTOCK_EMBEDDING_FALLBACK_URL",
+    )
 
 
 def known_models(settings: Settings) -> list[ModelInfo]:
@@ -104,21 +120,13 @@ def known_models(settings: Settings) -> list[ModelInfo]:
 
 def _remote_models(settings: Settings) -> list[ModelInfo]:
     from penstock.embed.remote import brain, cohere, openai, voyage
+    from penstock.embed.remote.making import missing_settings
 
-    is_openai = settings.openai_base_url.rstrip("/") == openai.DEFAULT_URL
-    needs = {
-        "brain": (
-            settings.brain_url and settings.brain_api_secret,
-            "PENSTOCK_BRAIN_URL and PENSTOCK_BRAIN_API_SECRET",
-        ),
-        "openai": (settings.openai_api_key or not is_openai, "PENSTOCK_OPENAI_API_KEY"),
-        "cohere": (settings.cohere_api_key, "PENSTOCK_COHERE_API_KEY"),
-        "voyage": (settings.voyage_api_key, "PENSTOCK_VOYAGE_API_KEY"),
-    }
+    needs = missing_settings(settings)
     found = []
     for vendor, maker in (("brain", brain), ("openai", openai), ("cohere", cohere), ("voyage", voyage)):
         model = maker.model_of(None)
-        given, variables = needs[vendor]
+        missing = needs[vendor]
         name = f"{vendor}:{model.name}" if model.name else vendor
         found.append(
             ModelInfo(
@@ -127,8 +135,8 @@ def _remote_models(settings: Settings) -> list[ModelInfo]:
                 dimensions=model.dimensions,
                 max_tokens=model.max_tokens,
                 is_remote=True,
-                is_ready=bool(given),
-                remedy=None if given else f"Set {variables}",
+                is_ready=missing is None,
+                remedy=None if missing is None else f"Set {missing}",
             )
         )
     return found

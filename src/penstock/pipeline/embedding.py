@@ -14,6 +14,7 @@ from penstock.pipeline.job import Job
 if TYPE_CHECKING:
     from penstock.embed.embedders import Embedders
     from penstock.index import Index
+    from penstock.pipeline.parsed_files import ParsedHead
 
 STEP = 500
 """Chunks embedded and staged at a time: what a run holds in memory and loses if its worker dies."""
@@ -27,6 +28,8 @@ class EmbeddingCounts:
     tokens: int = 0
     embedded: int = 0
     reused: int = 0
+    embedded_tokens: int = 0
+    """As the embedder counts them, for the cost."""
 
 
 class ChunkEmbedder:
@@ -47,6 +50,7 @@ class ChunkEmbedder:
         embedder: Embedder,
         chunks: Sequence[Chunk],
         counts: EmbeddingCounts,
+        about: ParsedHead | None = None,
     ) -> None:
         """Embed and stage some chunks of the job's generation, and add them to its counts; raises OverBudget
         before it spends too much."""
@@ -60,6 +64,7 @@ class ChunkEmbedder:
             found = await self._cached.vectors(tenant_id, job.embedder, embedder, wanted, len(step))
             counts.embedded += found.embedded
             counts.reused += len(step) - found.embedded
+            counts.embedded_tokens += found.tokens
             await self._index.stage(
                 tenant_id,
                 job.project_id,
@@ -68,4 +73,6 @@ class ChunkEmbedder:
                 step,
                 [found.vectors[chunk.input_sha256] for chunk in step],
                 embedder.model,
+                None if about is None else about.title,
+                None if about is None else about.language,
             )

@@ -1,4 +1,4 @@
-"""What a run of a document has to do, as `ingest.begin_run` returns it."""
+"""What a run of a document has to do, as `ingest.begin_run` and `ingest.begin_bulk_document` return it."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Job(BaseModel):
 
     tenant_id: TenantId
     mode: Literal["index", "stage"]
+    """Index it now, or stage it for a shard that publishes all its documents at once."""
     generation: int
     pipeline: str
     document_id: DocumentId
@@ -35,6 +36,8 @@ class Job(BaseModel):
     embedder: str
     is_fallback: bool = False
     """The project's embedder has been unavailable for too long; this run uses the fallback."""
+    switches: bool = False
+    """It is staged for an embedder that the project is about to switch to."""
     is_probe: bool = False
     """This run tries an unavailable embedder again."""
     text_config: str

@@ -43,6 +43,7 @@ class DocumentMaintenance:
             await conn.execute("select all_tenants.forget_old()")
             await conn.execute("select all_tenants.take_stage_samples()")
             await conn.execute("select all_tenants.settle_operations()")
+            await conn.execute("select all_tenants.settle_bulk()")
         for row in settled:
             if row["reason_code"] is not None:
                 _log_failure(row["document_id"], row["reason_code"])

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from penstock.blobs.store import Blobs
 
 PRELOAD: Final = ("penstock.pipeline.parse.page_image",)
-SECONDS: Final = 20.0
+SHARE: Final = 6
+"""Somebody waits for a picture: it may take this part of PENSTOCK_PARSE_SECONDS, 20 s by default."""
+SLOW_REMEDY: Final = "Raise PENSTOCK_PARSE_SECONDS, of which a picture may take a sixth, or split the file"
+MEMORY_REMEDY: Final = "Raise PENSTOCK_PARSE_MEMORY_MB, or split the file"
 KEPT_BYTES: Final = 64_000_000
 T = TypeVar("T")
 
@@ -54,6 +57,7 @@ class PageImages:
         self._settings = settings
         self._blobs = blobs
         self._kept_bytes = kept_bytes
+        self._seconds = settings.parse_seconds / SHARE
         self._kept: OrderedDict[tuple[str, ...], bytes] = OrderedDict()
         self._sizes: OrderedDict[tuple[str, ...], list[tuple[float, float]]] = OrderedDict()
         self._drawing: dict[tuple[str, ...], asyncio.Task[bytes]] = {}
@@ -76,7 +80,7 @@ class PageImages:
             found = await self._with_file(
                 original,
                 lambda sandbox, path: sandbox.run(
-                    measure_pages, InputFile(path), seconds=SECONDS, owner=original.owner
+                    measure_pages, InputFile(path), seconds=self._seconds, owner=original.owner
                 ),
             )
             self._sizes[key] = found
@@ -108,7 +112,7 @@ class PageImages:
                 OutputFile(image),
                 number,
                 width,
-                seconds=SECONDS,
+                seconds=self._seconds,
                 file_mb=64,
                 owner=original.owner,
             )
@@ -132,11 +136,15 @@ class PageImages:
             try:
                 return await work(sandbox, path)
             except SandboxTimeout as error:
-                raise rejected(Reason.TIMEOUT, f"drawing takes longer than {SECONDS:g} s") from error
+                raise rejected(
+                    Reason.TIMEOUT, f"drawing takes longer than {self._seconds:g} s", SLOW_REMEDY
+                ) from error
             except SandboxOutOfMemory as error:
-                raise rejected(Reason.OOM, "drawing needs too much memory") from error
+                raise rejected(Reason.OOM, "drawing needs too much memory", MEMORY_REMEDY) from error
             except (SandboxOutputTooLarge, SandboxFilesTooLarge) as error:
-                raise rejected(Reason.OUTPUT_TOO_LARGE, "the picture is too large") from error
+                raise rejected(
+                    Reason.OUTPUT_TOO_LARGE, "the picture is too large", "Ask for a smaller width"
+                ) from error
             except (SandboxCrashed, SandboxRaised) as error:
                 raise rejected(Reason.CRASH, f"drawing failed on the file: {error.message}") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from penstock.errors import DocumentRejected
+from penstock.model.media import SUPPORTED_NAMES
 
 
 class Reason(StrEnum):
@@ -32,7 +33,7 @@ _REMEDIES = {
     Reason.TRUNCATED: "The end of the file is missing: upload the complete file",
     Reason.MALFORMED: "Save the file again with the program that created it and upload it again",
     Reason.BOMB: "Upload a file that unpacks to a reasonable size",
-    Reason.UNSUPPORTED: "Convert it to PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, text, mail or an image",
+    Reason.UNSUPPORTED: f"Convert it to one of the supported types: {SUPPORTED_NAMES}",
     Reason.MISMATCH: "Give the file the correct name and type and upload it again",
     Reason.OCR_UNAVAILABLE: "Run: pip install 'penstock[ocr]', then retry the document",
 }
@@ -40,6 +41,7 @@ _REMEDIES = {
 
 _REMEDY_OF: dict[str, str] = {
     **{reason.value: remedy for reason, remedy in _REMEDIES.items()},
+    "RunTooLong": "Raise PENSTOCK_RUN_SECONDS or split the file, then retry the document",
     "worker_lost": "Nothing to do: it runs again by itself. If it keeps happening, look at the worker's log",
     "embedder_unavailable": "Nothing to do: it continues when the embedder answers",
     "over_budget": "Raise the tenant's monthly_token_budget, or wait for the next month",
@@ -58,6 +60,7 @@ def rejected(reason: Reason, why: str, remedy: str = "") -> DocumentRejected:
 
 
 _OTHER_REMEDIES = {
+    "RunTooLong": "Raise PENSTOCK_RUN_SECONDS or split the files, then retry the documents",
     "over_budget": "Raise the tenant's monthly_token_budget, or wait for the next month",
     "over_quota": "Raise the tenant's quota, or delete documents",
     "worker_lost": "Look at the workers' logs and memory, then retry the documents",

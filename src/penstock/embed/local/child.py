@@ -22,7 +22,7 @@ from penstock.embed.local.frames import (
     VECTORS,
     answer,
 )
-from penstock.sandbox.confine import die_with, give_way
+from penstock.sandbox.confine import die_with, stand_back
 
 
 class LocalModel(Protocol):
@@ -65,7 +65,7 @@ def serve(model: LocalModel, requests: BinaryIO, answers: BinaryIO) -> None:
 def main() -> None:
     die_with(int(sys.argv[3]))
     if sys.argv[4:] == [GIVES_WAY]:
-        give_way()
+        stand_back()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library's output must not end up between frames
     try:

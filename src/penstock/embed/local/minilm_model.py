@@ -1,43 +1,52 @@
-"""Runs MiniLM with onnxruntime; a text's vector is the mean over its tokens, without padding."""
+"""Runs MiniLM with onnxruntime, each text alone on one core; its vector is the mean over its tokens."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import onnxruntime  # type: ignore[import-untyped]  # it ships no types
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 MAX_TOKENS = 256  # it was trained with this limit, including the two special tokens
 
 
 class MiniLM:
-    """The installed model."""
+    """The installed model.
+
+    Texts in one batch would be padded to the longest, wait for each other after every layer, and share one
+    scale of the 8-bit activations: alone they take half the processor time, and a text's vector does not
+    depend on its neighbours.
+    """
 
     def __init__(self, folder: Path, threads: int) -> None:
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         # Texts differ in length, and memory plans cached for every length would grow without bound.
         options.enable_mem_pattern = False
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # leaves cores idle
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        self._tokenizer.enable_padding()
+        self._tokenizer.no_padding()
+        self._threads = ThreadPoolExecutor(threads)
 
     def embed(self, texts: list[str]) -> tuple[npt.NDArray[np.float32], int]:
         found = self._tokenizer.encode_batch(texts)
-        ids = np.array([encoding.ids for encoding in found], dtype=np.int64)
-        mask = np.array([encoding.attention_mask for encoding in found], dtype=np.int64)
-        (hidden,) = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
-        return mean_pool(hidden, mask), int(mask.sum())
+        # The longest first, so that no thread is left alone with it at the end.
+        order = sorted(range(len(found)), key=lambda at: -len(found[at].ids))
+        vectors = self._threads.map(self._vector, (found[at] for at in order))
+        rows = np.empty((len(found), self._session.get_outputs()[0].shape[-1]), dtype=np.float32)
+        for at, vector in zip(order, vectors, strict=True):
+            rows[at] = vector
+        return rows, sum(len(encoding.ids) for encoding in found)
 
-
-def mean_pool(hidden: npt.NDArray[np.float32], mask: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    weights = mask[..., None].astype(np.float32)
-    pooled: npt.NDArray[np.float32] = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
-    return pooled
+    def _vector(self, encoding: Encoding) -> npt.NDArray[np.float32]:
+        ids = np.array([encoding.ids], dtype=np.int64)
+        (hidden,) = self._session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+        vector: npt.NDArray[np.float32] = hidden[0].mean(axis=0)
+        return vector

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from penstock.embed.tokens import TokenCounter, counter
-from penstock.model.document import Block, Chunk, Parsed
+from penstock.model.document import Block, Chunk, Heading, Parsed
 from penstock.model.pipeline_options import Strategy
 from penstock.pipeline.chunk.packing import pack, pack_greedily
 from penstock.pipeline.chunk.plan import ChunkPlan
@@ -116,6 +116,7 @@ class _Assembly:
             heading_path=heading_path,
             page_from=min(pages, default=None),
             page_to=max(pages, default=None),
+            headings=tuple(Heading(unit.start, unit.heading) for unit in units if unit.heading),
         )
 
     def _overlap(self, earlier: Units, units: Units) -> int:

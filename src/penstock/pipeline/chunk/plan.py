@@ -14,7 +14,7 @@ from penstock.model.pipeline_options import (
     Strategy,
 )
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Raised with every change that cuts the same text differently."""
 
 

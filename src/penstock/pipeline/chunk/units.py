@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from zlib import crc32
 
 from penstock.embed.tokens import LONGEST_WORD, SLICE, TokenCounter
 from penstock.model.document import Block
+from penstock.pipeline.chunk.crowding import Crowding, joined
+from penstock.pipeline.chunk.heading_text import heading_text
 from penstock.pipeline.chunk.windows import cuts, first_visible, last_visible, words
 from penstock.pipeline.text import Text
 
@@ -22,9 +24,12 @@ WORD, ROW, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+(?=[^\sa-z])|[。！？][」』”’）]*\s*|\n[ \t]*\n\s*")  # noqa: RUF001
 _LINE_END = re.compile(r"\n\s*")
 _SLICE = 32
+_SHORT = 256
+"""A block that may be one sentence, item or row."""
 _LONG = 65_536
 """A longer piece is read whole only if it can fit into a unit."""
 _LEARNED = 262_144
+_MEASURED = 20_000
 
 
 @dataclass(slots=True)
@@ -48,6 +53,8 @@ class Unit:
     page: int | None
     header: str | None = None
     """The header row, on every later row of a table."""
+    heading: tuple[str, ...] | None = None
+    """The heading's own path, on the unit where a heading begins."""
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -70,7 +77,7 @@ def take_apart(
     cut = _Cutter(text, counter, longest, most, by_word)
     row: list[Unit] = []
     previous_is_heading = False
-    for block in _gapless(text, blocks):
+    for block in joined(_gapless(text, blocks)):
         if block.kind == "heading":
             above = [(level, title) for level, title in above if level < block.level]
             above.append((block.level, heading_text(text.slice(block.start, block.end))))
@@ -79,7 +86,7 @@ def take_apart(
                 section.path = path
             else:
                 section = Section(path)
-            row += cut.units(block, section)
+            row += _opened(cut.units(block, section), path)
         else:
             yield from row
             row = []
@@ -88,16 +95,31 @@ def take_apart(
     yield from row
 
 
-def heading_text(text: str) -> str:
-    """A heading as one line, without its markup."""
-    return " ".join(text.strip().strip("#=").split())
+def _opened(units: Iterable[Unit], path: tuple[str, ...]) -> Iterator[Unit]:
+    """The units of a heading; the first one knows its path."""
+    for number, unit in enumerate(units):
+        if number:
+            yield unit
+        else:
+            yield Unit(
+                unit.start,
+                unit.end,
+                unit.strength,
+                unit.alone,
+                unit.after,
+                unit.digest,
+                unit.section,
+                unit.page,
+                heading=path,
+            )
 
 
 def _gapless(text: Text, blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, with a paragraph for any text outside of them."""
     at = 0
     for block in blocks:
-        yield from _left_over(text, at, block.start)
+        if at < block.start:
+            yield from _left_over(text, at, block.start)
         yield block
         at = max(at, block.end)
     yield from _left_over(text, at, len(text))
@@ -106,6 +128,10 @@ def _gapless(text: Text, blocks: Iterable[Block]) -> Iterator[Block]:
 def _left_over(text: Text, start: int, end: int) -> Iterator[Block]:
     if start < end and first_visible(text, start, end) < end:
         yield Block("paragraph", start, end)
+
+
+def _is_one_piece(text: str, pattern: re.Pattern[str]) -> bool:
+    return bool(text) and not (text[0].isspace() or text[-1].isspace() or pattern.search(text))
 
 
 @dataclass(slots=True)
@@ -117,6 +143,9 @@ class _Cutter:
     by_word: bool
     last_end: int = 0
     learned: int = 0
+    crowding: Crowding = field(default_factory=Crowding)
+    measured: dict[tuple[int, str], tuple[int, int, int]] = field(default_factory=dict)
+    """Tokens and digest of short pieces by the gap before them and their text: many occur again and again."""
 
     def units(self, block: Block, section: Section) -> Iterator[Unit]:
         strength = HEADING + 6 - min(6, max(1, block.level)) if block.kind == "heading" else PARAGRAPH
@@ -139,7 +168,15 @@ class _Cutter:
         pattern = _SENTENCE_END if block.kind in ("paragraph", "heading") else _LINE_END
         inside = ROW if block.kind in ("table", "code") else SENTENCE
         text, at, strength = self.text, block.start, PARAGRAPH
+        if block.end - at <= _SHORT and _is_one_piece(text.slice(at, block.end), pattern):
+            self.crowding.add(block.end)
+            yield at, block.end, strength
+            return
+        header = block.start if block.kind == "table" else -1  # it is not joined with the rows
         for found_end, lines in cuts(text, pattern, block.start, block.end):
+            self.crowding.add(found_end)
+            if self.crowding.joins(at, found_end) and at != header:
+                continue
             if end := last_visible(text, at, found_end):
                 yield first_visible(text, at, end), end, strength
                 strength = inside
@@ -183,10 +220,16 @@ class _Cutter:
     def _unit(
         self, start: int, end: int, strength: int, section: Section, page: int | None, header: str | None
     ) -> Unit:
-        piece = self.text.slice(start, end)
-        alone = self.counter.count(piece)
-        after = self.counter.count_after(self.text.slice(self.last_end, end))
-        digest = crc32(piece.encode("utf-8", "surrogatepass"))
+        gap = start - self.last_end
+        whole = self.text.slice(self.last_end, end)
+        measured = self.measured.get((gap, whole))
+        if measured is None:
+            piece = whole[gap:] if gap >= 0 else self.text.slice(start, end)
+            alone, after = self.counter.count(piece), self.counter.count_after(whole)
+            measured = alone, after, crc32(piece.encode("utf-8", "surrogatepass"))
+            if len(whole) <= _SHORT and gap >= 0 and len(self.measured) < _MEASURED:
+                self.measured[gap, whole] = measured
+        alone, after, digest = measured
         return Unit(start, end, strength, alone, after, digest, section, page, header)
 
     def _groups(self, start: int, end: int, *, by_word: bool) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ begin
   select jsonb_build_object(
     'chunk_id', c.chunk_id, 'ordinal', c.ordinal, 'text', c.text, 'token_count', c.token_count,
     'start', c.char_start, 'end', c.char_end, 'page_from', c.page_from, 'page_to', c.page_to,
-    'heading_path', c.heading_path, 'embedding_model', c.embedding_model,
+    'heading_path', c.heading_path, 'headings', ingest.headings_as_json(c.headings), 'embedding_model', c.embedding_model,
     'embedding_text_sha256', encode(c.embedding_text_sha256, 'hex'))
   from ingest.chunk c
   where c.document_id = _document_id and c.generation = v_generation and c.ordinal > coalesce(_after, -1)

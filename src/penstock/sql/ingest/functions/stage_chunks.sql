@@ -1,6 +1,8 @@
 -- Writes chunks of a generation that is not live yet, in the caller's batches (500): rows, vectors, postings. Writing the same
--- batch again changes nothing. Lexemes come from the headings and the text, read in the document's own language or its
--- project's. Without _embeddings the vectors are stored elsewhere (Qdrant).
+-- batch again changes nothing. Lexemes come from the title, the headings and the text, read in the language of the document
+-- (ingest.text_config_of); a word of the title or of a heading, above the chunk or inside it, counts as often as two of the text.
+-- Without _embeddings the vectors are stored elsewhere (Qdrant). _headings: for each chunk the headings inside it, each as
+-- [place of its first character in the document, "outer", …, "itself"].
 -- Locks: the document's row, shared, so that erasing waits for the batch. Raises PS005, PS011, PS012, PS013.
 create or replace function ingest.stage_chunks(
   _document_id uuid,
@@ -16,7 +18,10 @@ create or replace function ingest.stage_chunks(
   _pages_to integer[],
   _heading_paths jsonb,
   _sha256s bytea[],
-  _embeddings text[] default null
+  _embeddings text[] default null,
+  _headings jsonb default null,
+  _title text default null,
+  _language text default null
 )
 returns integer
 language plpgsql
@@ -42,31 +47,39 @@ begin
       message = format('generation %s of document %s is live', _generation, _document_id),
       hint = 'Stage the next generation; search must never see half of one.';
   end if;
-  select coalesce(own.cfgname, p.text_config) into v_config
-  from accounts.project p
-  left join pg_catalog.pg_ts_config own
-    on own.cfgname = v_document.pipeline_config ->> 'language' and own.cfgnamespace = 'pg_catalog'::regnamespace
-  where p.project_id = v_document.project_id;
+  select ingest.text_config_of(v_document.pipeline_config, _language, p.text_config) into v_config
+  from accounts.project p where p.project_id = v_document.project_id;
 
   with given as (
     select g.ordinal, g.chunk_id, g.text, g.token_count, g.char_start, g.char_end, g.page_from, g.page_to, g.sha256,
-      array(select jsonb_array_elements_text(_heading_paths -> (g.place::integer - 1))) as heading_path
+      array(select jsonb_array_elements_text(_heading_paths -> (g.place::integer - 1))) as heading_path,
+      coalesce(_headings -> (g.place::integer - 1), '[]') as headings
     from unnest(_ordinals, _chunk_ids, _texts, _token_counts, _char_starts, _char_ends, _pages_from, _pages_to, _sha256s)
       with ordinality
       as g (ordinal, chunk_id, text, token_count, char_start, char_end, page_from, page_to, sha256, place)
   ), read as materialized (
-    select g.*, to_tsvector(v_config::regconfig, array_to_string(g.heading_path, ' ') || ' ' || g.text) as lexemes
+    select g.*, to_tsvector(v_config::regconfig, g.text) as words,
+      to_tsvector(v_config::regconfig, concat_ws(
+        ' ', case when not _title = any (g.heading_path) then _title end, array_to_string(g.heading_path, ' '))) as above,
+      -- The text has them once already.
+      to_tsvector(v_config::regconfig, coalesce((
+        select string_agg(distinct p.heading, ' ')
+        from jsonb_array_elements(g.headings) h
+        cross join lateral jsonb_array_elements_text(h - 0) as p (heading)
+        where not p.heading = any (g.heading_path) and p.heading is distinct from _title), '')) as inside
     from given g
   ), measured as materialized (
-    select r.*, least(65535, (
-      select coalesce(sum(greatest(1, cardinality(l.positions))), 0) from unnest(r.lexemes) l))::integer as text_length
+    select r.*, r.words || r.above || r.above || r.inside as lexemes, least(65535, (
+      select coalesce(sum(greatest(1, cardinality(l.positions))), 0)
+      from (select w.positions from unnest(r.words) w union all select a.positions from unnest(r.above) a) l))::integer as text_length
     from read r
   ), put as (
     insert into ingest.chunk (
       tenant_id, document_id, generation, ordinal, chunk_id, project_id, text, token_count, text_length, char_start,
-      char_end, page_from, page_to, heading_path, embedding_model, embedding_text_sha256)
+      char_end, page_from, page_to, heading_path, headings, embedding_model, embedding_text_sha256)
     select v_tenant_id, _document_id, _generation, m.ordinal, m.chunk_id, v_document.project_id, m.text, m.token_count,
-      m.text_length, m.char_start, m.char_end, m.page_from, m.page_to, m.heading_path, _model, m.sha256
+      m.text_length, m.char_start, m.char_end, m.page_from, m.page_to, m.heading_path, m.headings, _model,
+      m.sha256
     from measured m
     on conflict do nothing
     returning ordinal

@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from bench.corpus import CHUNKS_A_DOCUMENT, Corpus
+from bench.corpus import CHUNK_WORDS, CHUNKS_A_DOCUMENT, Corpus
 from bench.job import Figures
 from penstock.db import Connection
 from penstock.db.connect import connect
@@ -21,7 +21,8 @@ from penstock.db.embedded.server import EmbeddedServer
 from penstock.db.logins import RUNTIME, create_logins
 from penstock.db.migrator import migrate
 from penstock.db.tenancy import TenantPool
-from penstock.index import PgvectorIndex
+from penstock.embed.local.embedder import WORDLLAMA
+from penstock.index import Index, PgvectorIndex
 from penstock.model import Chunk, DocumentId, Embedded, Embedder, ProjectId, Purpose, TenantId, Vector, uuid7
 from penstock.search import Search
 
@@ -46,7 +47,7 @@ values ($4, $2, $1, $5, sha256($5::text::bytea), 1, 'text/plain', now())
 class CorpusEmbedder:
     """WordLlama as the corpus loaded it; also hands itself out by any name."""
 
-    model = "wordllama-256"
+    model = WORDLLAMA
     dimensions = 256
     max_tokens = 512
     tokenizer = "wordllama"
@@ -69,7 +70,8 @@ class CorpusEmbedder:
 class Library:
     corpus: Corpus
     admin: Connection
-    index: PgvectorIndex
+    tenants: TenantPool
+    index: Index
     search: Search
     tenant_id: TenantId
     project_id: ProjectId
@@ -130,9 +132,11 @@ class Library:
 
 
 @contextlib.asynccontextmanager
-async def library(server: EmbeddedServer, chunks: int) -> AsyncIterator[Library]:
+async def library(
+    server: EmbeddedServer, chunks: int, chunk_words: int = CHUNK_WORDS
+) -> AsyncIterator[Library]:
     """An empty one of a tenant of its own."""
-    corpus = await asyncio.to_thread(Corpus, chunks // CHUNKS_A_DOCUMENT)
+    corpus = await asyncio.to_thread(lambda: Corpus(chunks // CHUNKS_A_DOCUMENT, chunk_words=chunk_words))
     first = await connect(server.url(database="postgres"))
     await first.execute(f"create database {DATABASE}")
     await first.close()
@@ -150,6 +154,7 @@ async def library(server: EmbeddedServer, chunks: int) -> AsyncIterator[Library]
         yield Library(
             corpus,
             admin,
+            tenants,
             index,
             Search(tenants, CorpusEmbedder(corpus), index),
             tenant_id,

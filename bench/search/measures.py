@@ -61,7 +61,7 @@ async def ranked(library: Library, questions: Sequence[Question], mode: Mode) ->
 async def ask(
     library: Library, question: Question, mode: Mode, narrowed: dict[str, Any]
 ) -> tuple[SearchHit, ...]:
-    query = SearchQuery(query=question.text, mode=mode, limit=TOP, **narrowed)
+    query = SearchQuery(query=question.text, mode=mode, limit=TOP, per_document=TOP, **narrowed)
     return (await library.search.search(library.tenant_id, query)).hits
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from penstock.simulators import EmbeddingsSimulator, serving
 from penstock.simulators.embeddings import KEY
-from tests.integration.api_server import api_server, form
+from tests.integration.api_server import api_server, assert_problem, form
 from tests.integration.test_search import HOSTILE
 from tests.plugins.database import Database
 
@@ -54,3 +55,35 @@ async def test_a_degraded_search_says_so_and_documents_are_retried_by_reason(
             assert retried.json() == {"matched": 1, "queued": 1}
             wrong = await client.post("/v1/documents/retry", json={"status": "indexed"})
             assert wrong.status_code == 422
+
+
+async def test_a_hit_says_what_its_score_is_made_of_and_a_search_how_long_each_step_took(
+    database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path) as api, api.working(), api.client() as client:
+        sent = await client.post("/v1/documents/upload?wait=60", files=form())
+        assert sent.status_code == 200, sent.text
+
+        async def found(**query: object) -> dict[str, Any]:
+            answer = await client.post("/v1/search", json={"query": "water mill", **query})
+            assert answer.status_code == 200, answer.text
+            whole: dict[str, Any] = answer.json()
+            return whole
+
+        plain = await found()
+        hit = plain["hits"][0]
+        assert plain["steps"] is None
+        for part in ("text", "vector"):
+            assert hit["scores"][part] == {"rank": hit[f"{part}_rank"], "score": hit[f"{part}_score"]}
+        assert hit["scores"]["fused"] == hit["score"]
+        by_words = (await found(mode="text"))["hits"][0]["scores"]
+        assert (by_words["vector"], by_words["text"]["rank"]) == (None, 1)
+        explained = await found(explain=True)
+        assert set(explained["steps"]) == {"embed_ms", "index_ms", "fuse_ms", "rerank_ms"}
+        assert 0 <= sum(explained["steps"].values()) <= explained["took_ms"] + 1
+
+        project = (await client.get("/v1/projects/default")).json()
+        same = await found(embedder=project["embedder"])
+        assert [each["chunk_id"] for each in same["hits"]] == [each["chunk_id"] for each in plain["hits"]]
+        other = await client.post("/v1/search", json={"query": "water", "embedder": "no-such-model"})
+        assert_problem(other, 422, "embedder")

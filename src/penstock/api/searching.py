@@ -29,8 +29,9 @@ class SearchResponse(BaseModel):
     """Search results, best first; `models` are those that embedded the question.
 
     `degraded` lists what the search had to do without: `vector` if an embedder listed in `unavailable` did
-    not answer, so that documents of its projects were found by words only. `no_good_match`: no hit is
-    relevant enough; without `min_score` the closest ones are returned anyway.
+    not answer, so that documents of its projects were found by words only; `reranker` if it did not answer,
+    so that the hits are in the order they have without it. `no_good_match`: no hit is relevant enough;
+    without `min_score` the closest ones are returned anyway.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,6 +40,11 @@ class SearchResponse(BaseModel):
     took_ms: float
     steps: SearchSteps | None = Field(default=None, description="How long each step took, with `explain`.")
     models: list[str]
+    read_as: str | None = Field(
+        default=None,
+        description="The query as local models read it, if a word that no document contains was taken for a"
+        " similar one.",
+    )
     no_good_match: bool
     degraded: list[str]
     unavailable: list[UnavailableEmbedder]
@@ -97,6 +103,7 @@ async def _found(request: Request, tenant_id: TenantId, query: SearchQuery) -> S
         took_ms=answer.took_ms,
         steps=answer.steps,
         models=list(answer.models),
+        read_as=answer.read_as,
         no_good_match=answer.no_good_match,
         degraded=list(answer.degraded),
         unavailable=list(answer.unavailable),

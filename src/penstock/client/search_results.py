@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from penstock.client.results import Result
+from penstock.client.results import Heading, Result
 
 
 class Snippet(Result):
@@ -32,11 +32,14 @@ class SearchHit(Result):
     path: str | None = None
     mime_type: str | None = None
     heading_path: tuple[str, ...] = ()
+    headings: tuple[Heading, ...] = ()
     page_from: int | None = None
     page_to: int | None = None
     text: str
     snippet: Snippet
     link: str | None = None
+    rerank_score: float | None = None
+    """How well it answers the question by the reranker; None if none read it."""
 
 
 class UnavailableEmbedder(Result):
@@ -51,8 +54,11 @@ class SearchAnswer(Result):
     hits: tuple[SearchHit, ...]
     took_ms: float
     models: tuple[str, ...] = ()
+    read_as: str | None = None
+    """The query as local models read it, if a word that no document contains was taken for a similar one."""
     no_good_match: bool = False
     """No hit is relevant enough; without `min_score` the closest ones are returned anyway."""
     degraded: tuple[str, ...] = ()
-    """`vector`: at least one model did not embed the question; `unavailable` says which and why."""
+    """`vector`: at least one model did not embed the question; `unavailable` says which and why. `reranker`:
+    the hits are in the order they have without it."""
     unavailable: tuple[UnavailableEmbedder, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from html import escape
 from typing import Literal
@@ -74,10 +74,21 @@ class ScoreParts(BaseModel):
     text: ScorePart | None
     vector: ScorePart | None
     fused: float
+    reranked: float | None = None
+    """By the reranker, if one read the passage."""
+
+
+class HitHeading(BaseModel):
+    """A heading inside a passage: where it starts in the document's text, and its path, itself included."""
+
+    model_config = ConfigDict(frozen=True)
+
+    start: int
+    path: tuple[str, ...]
 
 
 class SearchHit(BaseModel):
-    """A chunk of a document, or a client; results are ordered by `score`."""
+    """A chunk of a document, or a client; ordered by `rerank_score` if there is one, else by `score`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -98,6 +109,10 @@ class SearchHit(BaseModel):
     source_id: UUID | None
     chunk_id: UUID | None
     ordinal: int | None
+    """Which passage of the document it is; of a joined one, the one that matches best."""
+    ordinal_from: int | None = None
+    ordinal_to: int | None = None
+    """The first and the last passage that it is joined from."""
     title: str | None
     """The document's title, or the client's name."""
     filename: str | None
@@ -109,15 +124,34 @@ class SearchHit(BaseModel):
     document_created_at: datetime | None
     document_modified_at: datetime | None
     heading_path: tuple[str, ...]
+    """The headings above its first words."""
+    headings: tuple[HitHeading, ...] = ()
+    """Every heading inside it, in order."""
     page_from: int | None
     page_to: int | None
+    char_start: int | None = None
+    char_end: int | None = None
+    """Where it is in the document's text."""
     text: str
     snippet: Snippet
+    rerank_score: float | None = None
+    """How well it answers the query by the reranker; None if none read it."""
 
     @property
     def page(self) -> int | None:
         """The page it starts on, if the document has pages."""
         return self.page_from
+
+    @property
+    def further_headings(self) -> tuple[tuple[str, ...], ...]:
+        """The paths of the headings inside it that `heading_path` does not name, each once."""
+        return further_headings(self.heading_path, (heading.path for heading in self.headings))
+
+
+def further_headings(above: Sequence[str], paths: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Those of the paths that are not at the start of the path above, each once."""
+    each = dict.fromkeys(tuple(path) for path in paths)
+    return tuple(path for path in each if path != tuple(above[: len(path)]))
 
 
 def score_parts(hit: SearchHit) -> ScoreParts:
@@ -126,6 +160,7 @@ def score_parts(hit: SearchHit) -> ScoreParts:
         text=_part(hit.text_rank, hit.text_score),
         vector=_part(hit.vector_rank, hit.vector_score),
         fused=hit.score,
+        reranked=hit.rerank_score,
     )
 
 
@@ -144,13 +179,15 @@ class UnavailableEmbedder(BaseModel):
 
 
 class SearchSteps(BaseModel):
-    """Milliseconds of each step: embedding the query, asking the index, and fusing and reading the hits."""
+    """Milliseconds of each step: embedding the query, asking the index, fusing and reading the hits, and
+    waiting for the reranker."""
 
     model_config = ConfigDict(frozen=True)
 
     embed_ms: float
     index_ms: float
     fuse_ms: float
+    rerank_ms: float = 0.0
 
 
 class SearchAnswer(BaseModel):
@@ -162,8 +199,12 @@ class SearchAnswer(BaseModel):
     """How long each step took; only with `explain`."""
     models: tuple[str, ...]
     """The models the query was embedded with; empty for keyword search."""
-    degraded: tuple[Literal["vector"], ...] = ()
-    """What was unavailable; `vector`: at least one model could not embed the query."""
+    read_as: str | None = None
+    """The query as local models read it, if a word of it that no document contains was taken for one that
+    differs in one letter."""
+    degraded: tuple[Literal["vector", "reranker"], ...] = ()
+    """What was unavailable; `vector`: at least one model could not embed the query; `reranker`: the hits are
+    in the order they had without it."""
     unavailable: tuple[UnavailableEmbedder, ...] = ()
     """Which models those were, and why."""
     no_good_match: bool = False

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from time import monotonic
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from penstock.db import Record
 from penstock.errors import InvalidArgument, PenstockError
 from penstock.index.protocol import QueryVector
 from penstock.model import Embedder
@@ -19,6 +18,9 @@ log = get_logger(__name__)
 T = TypeVar("T")
 _Awaited: TypeAlias = Awaitable[T]
 _Call: TypeAlias = Callable[[str], Awaitable[T]]
+ProjectModels: TypeAlias = Mapping[str, Any]
+"""A row of search.models()."""
+Stage: TypeAlias = Literal["live", "staged"]
 
 EMBED_SECONDS = 5.0
 LONGEST_REST = 30.0
@@ -38,11 +40,17 @@ class Probing:
         self._resting: dict[str, tuple[float, str]] = {}
 
     async def probes(
-        self, projects: Sequence[Record], text: str, only: str | None = None
+        self,
+        projects: Sequence[ProjectModels],
+        text: str,
+        only: str | None = None,
+        *,
+        respelt: str | None = None,
     ) -> tuple[list[QueryVector], list[UnavailableEmbedder]]:
         """One vector for each model that responded, and the embedders that did not, with their projects.
 
-        `only`: of one embedder.
+        `only`: of one embedder. `respelt`: the text for local models, which do not know a misspelt word;
+        a provider's large model does, and a name that only looks misspelt stays what it is.
         """
         wanted = {name: slugs for name, slugs in _wanted(projects).items() if only in (None, name)}
         failed: dict[str, str] = {}
@@ -52,7 +60,7 @@ class Probing:
 
         async def embed(model: str) -> QueryVector:
             name, embedder = found[model]
-            return await self._embed(name, model, embedder, text)
+            return await self._embed(name, model, embedder, text, respelt)
 
         probes = [probe for _, probe in await self._each(sorted(found), embed, failed)]
         unavailable = [
@@ -83,11 +91,14 @@ class Probing:
             raise _Failed(name, reason)
         return await self._within(name, self._seconds, self._embedders.embedder(name))
 
-    async def _embed(self, name: str, model: str, embedder: Embedder, text: str) -> QueryVector:
+    async def _embed(
+        self, name: str, model: str, embedder: Embedder, text: str, respelt: str | None
+    ) -> QueryVector:
         # No time limit for a local model: it works or is broken, and its first call may have to load it.
         seconds = self._seconds if embedder.is_remote else None
-        embedded = await self._within(name, seconds, embedder.embed([text], "query"))
-        return QueryVector(model, embedded.vectors[0], embedded.tokens)
+        read = text if respelt is None or embedder.is_remote else respelt
+        embedded = await self._within(name, seconds, embedder.embed([read], "query"))
+        return QueryVector(model, embedded.vectors[0], embedded.tokens, is_respelt=read is not text)
 
     async def _within(self, name: str, seconds: float | None, call: _Awaited[T]) -> T:
         limit = asyncio.timeout(seconds)
@@ -115,7 +126,22 @@ class _Failed(Exception):
         self.reason = reason
 
 
-def withheld(projects: Sequence[Record], reason: str) -> list[UnavailableEmbedder]:
+def of_stage(projects: Sequence[ProjectModels], stage: Stage | None) -> Sequence[ProjectModels]:
+    """The projects with the models of one stage of a re-index only: of what is live, or of what is staged."""
+    if stage is None:
+        return projects
+    return [
+        {
+            **project,
+            "embedder": (stage == "staged" and project["next_embedder"]) or project["embedder"],
+            "next_embedder": None,
+            "fallback_embedders": [] if stage == "staged" else project["fallback_embedders"],
+        }
+        for project in projects
+    ]
+
+
+def withheld(projects: Sequence[ProjectModels], reason: str) -> list[UnavailableEmbedder]:
     """Report the embedders of these projects as unavailable for this reason."""
     return [
         UnavailableEmbedder(embedder=name, reason=reason, projects=tuple(sorted(slugs)))
@@ -123,7 +149,7 @@ def withheld(projects: Sequence[Record], reason: str) -> list[UnavailableEmbedde
     ]
 
 
-def check_indexed(projects: Sequence[Record], embedder: str | None) -> None:
+def check_indexed(projects: Sequence[ProjectModels], embedder: str | None) -> None:
     """Reject an embedder that none of these projects is indexed with."""
     names = sorted(_wanted(projects))
     if embedder is not None and embedder not in names:
@@ -134,7 +160,7 @@ def check_indexed(projects: Sequence[Record], embedder: str | None) -> None:
         )
 
 
-def _wanted(projects: Sequence[Record]) -> dict[str, set[str]]:
+def _wanted(projects: Sequence[ProjectModels]) -> dict[str, set[str]]:
     """The embedders of these projects, each with the projects it is for."""
     wanted: dict[str, set[str]] = {}
     for project in projects:

@@ -29,10 +29,11 @@ Words = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r
 
 
 class SearchOptions(TypedDict, total=False):
-    """Search options; `SearchQuery` documents and validates them."""
+    """Options of a search; all filters must match, and a list matches any of its values."""
 
     mode: Mode
     limit: int
+    per_document: int
     min_score: float | None
     projects: list[str] | None
     source_ids: list[UUID] | None
@@ -45,6 +46,8 @@ class SearchOptions(TypedDict, total=False):
     metadata: dict[str, Any] | None
     include_clients: bool
     embedder: str | None
+    joined: bool
+    rerank: bool | None
     explain: bool
 
 
@@ -60,6 +63,10 @@ class SearchQuery(BaseModel):
     ]
     mode: Mode = "hybrid"
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    per_document: Annotated[int, Field(ge=1, le=100)] = 1
+    """Passages of one document to list while other documents match; more only fill up the limit."""
+    joined: bool = False
+    """Join a passage with the ones before and after it, if they match as well."""
     min_score: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
     """Minimum relevance of a hit; None: all are listed, and `no_good_match` tells if none is good."""
     projects: Annotated[list[Words] | None, Field(min_length=1, max_length=1_000)] = None
@@ -78,11 +85,13 @@ class SearchQuery(BaseModel):
     """Clients only have a project and a source: any other filter excludes them."""
     embedder: Words | None = None
     """Search by meaning with this model only, to compare models; documents must be indexed with it."""
+    rerank: bool | None = None
+    """Whether the reranker of the settings orders the best hits; None: if there is one."""
     explain: bool = False
     """Also say how long each step took."""
 
-    def filter(self, project_ids: Sequence[UUID] | None) -> str:
-        """As search.document_filter() reads it."""
+    def filter(self, project_ids: Sequence[UUID] | None, *, staged: bool = False) -> str:
+        """As search.document_filter() reads it; `staged`: what a re-index will publish, not what is live."""
         given: dict[str, object] = {
             "projects": project_ids,
             "sources": self.source_ids,
@@ -93,5 +102,6 @@ class SearchQuery(BaseModel):
             "modified_after": self.modified_after,
             "modified_before": self.modified_before,
             "metadata": self.metadata,
+            "staged": staged or None,
         }
         return json.dumps({key: value for key, value in given.items() if value is not None}, default=str)

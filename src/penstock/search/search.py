@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
+from typing import Literal
 
 from penstock.db import Connection, Record
 from penstock.db.tenancy import TenantPool
-from penstock.index.protocol import Hit, Index, IndexQuery, QueryVector, hits_as_json
+from penstock.errors import IndexUnavailable, InvalidArgument
+from penstock.index.protocol import Gathered, Hit, Index, IndexQuery, QueryVector, hits_as_json
 from penstock.index.vectors import as_text
 from penstock.model import TenantId
+from penstock.observe import get_logger
 from penstock.search.answer import SearchAnswer, SearchHit, SearchSteps, Snippet, UnavailableEmbedder
-from penstock.search.probing import EMBED_SECONDS, EmbedderSource, Probing, check_indexed, withheld
+from penstock.search.probing import (
+    EMBED_SECONDS,
+    EmbedderSource,
+    Probing,
+    Stage,
+    check_indexed,
+    of_stage,
+    withheld,
+)
 from penstock.search.query import SearchQuery
 from penstock.search.relevance import (
     CURVES,
@@ -23,16 +37,22 @@ from penstock.search.relevance import (
     background_of,
     relevance_of,
 )
+from penstock.search.reranking.ordering import Reranking
+
+log = get_logger(__name__)
 
 DEPTH = 100
 """Minimum number of hits of each kind to fuse."""
+DEEPER = 10
+"""An index is asked once more, for this many times as many, if a few long documents hide the others."""
 
 MODELS = "select project_id, slug, embedder, next_embedder, fallback_embedders from search.models($1)"
 BACKGROUND = "select mean, deviation, sampled from search.background($1, $2)"
 BUDGET = "select accounts.budget_left()"
-NOTE_USAGE = "select accounts.note_usage($1, $2, 1, 1, 0)"
+RESPELT = "select search.respelt($1)"
+NOTE_USAGE = "select accounts.note_usage($1, $2, $3, $4, 0)"
 OVER_BUDGET = "the tenant's budget of embedded tokens for this month is used up"
-SEARCH = "select * from search.find($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+SEARCH = "select * from search.find($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
 
 
 class Search:
@@ -43,44 +63,108 @@ class Search:
         index: Index,
         *,
         embed_seconds: float = EMBED_SECONDS,
+        reranking: Reranking | None = None,
     ) -> None:
         self._tenants = tenants
         self._probing = Probing(embedders, embed_seconds)
         self._index = index
+        self._reranking = reranking
 
-    async def search(self, tenant_id: TenantId, query: SearchQuery) -> SearchAnswer:
-        """Raises NotFound for an unknown project; without an embedder it uses keywords only."""
+    async def search(
+        self, tenant_id: TenantId, query: SearchQuery, stage: Stage | None = None
+    ) -> SearchAnswer:
+        """Raises NotFound for an unknown project; without an embedder it uses keywords only.
+
+        `stage`: what a re-index will publish, or what is live without what the re-index prepares.
+        """
         started = perf_counter()
+        reranking = self._chosen(query)
         async with self._tenants.transaction(tenant_id) as connection:
-            projects = await connection.fetch(MODELS, query.projects)
-            left = None if query.mode == "text" else await connection.fetchval(BUDGET)
+            found = [dict(row) for row in await connection.fetch(MODELS, query.projects)]
+            asks_models = query.mode != "text" or reranking is not None
+            left = await connection.fetchval(BUDGET) if asks_models else None
+            respelt = await connection.fetchval(RESPELT, query.query) if query.mode != "text" else None
+        projects = of_stage(found, stage)
         check_indexed(projects, query.embedder)
         probes: list[QueryVector] = []
         unavailable: list[UnavailableEmbedder] = []
-        if left is not None and left <= 0:
+        is_over_budget = left is not None and left <= 0
+        limit = query.limit
+        if reranking is not None and not is_over_budget:
+            limit = max(limit, reranking.passages)
+        if is_over_budget and query.mode != "text":
             unavailable = withheld(projects, OVER_BUDGET)
         elif query.mode != "text":
-            probes, unavailable = await self._probing.probes(projects, query.query, query.embedder)
+            probes, unavailable = await self._probing.probes(
+                projects, query.query, query.embedder, respelt=respelt
+            )
         embedded = perf_counter()
         mode = "text" if unavailable and not probes else query.mode
         project_ids = [project["project_id"] for project in projects]
-        within = query.filter(project_ids if query.projects is not None else None)
+        within = query.filter(project_ids if query.projects is not None else None, staged=stage == "staged")
         asked = IndexQuery(
             text=None if mode == "vector" else query.query,
             probes=probes,
             project_ids=project_ids,
             filter=within,
-            depth=max(DEPTH, 2 * query.limit),
+            depth=max(DEPTH, 2 * limit),
         )
-        gathered, _ = await asyncio.gather(
-            self._index.gather(tenant_id, asked), self._note_usage(tenant_id, probes)
-        )
+        gathered, failure = await self._gather(tenant_id, asked, limit, query.per_document)
+        if failure is not None:
+            unavailable = withheld(projects, failure)
         asked_index = perf_counter()
+        (rows, backgrounds), _ = await asyncio.gather(
+            self._fused(
+                tenant_id,
+                query.model_copy(update={"mode": mode, "limit": limit}),
+                within,
+                probes,
+                gathered,
+            ),
+            self._note_usage(tenant_id, probes),
+        )
+        hits = [_hit(row, backgrounds) for row in rows]
+        fused = perf_counter()
+        degraded: list[Literal["vector", "reranker"]] = ["vector"] if unavailable else []
+        if reranking is not None:
+            reranked = None
+            if not is_over_budget:
+                hits, reranked = await reranking.ordered(query.query, hits, query.per_document)
+            if reranked is None:
+                degraded.append("reranker")
+            elif reranked.calls:
+                await self._note(
+                    tenant_id, reranking.model, reranked.tokens, reranked.calls, len(reranked.scores)
+                )
+            hits = hits[: query.limit]
+        floor = FLOOR if query.min_score is None else query.min_score
+        good = [hit for hit in hits if hit.relevance >= floor]
+        ended = perf_counter()
+        return SearchAnswer(
+            steps=_steps(started, embedded, asked_index, fused, ended) if query.explain else None,
+            hits=tuple(hits if query.min_score is None else good),
+            no_good_match=bool(hits) and not good,
+            took_ms=round((ended - started) * 1000, 3),
+            models=tuple(probe.model for probe in probes),
+            read_as=respelt if any(probe.is_respelt for probe in probes) else None,
+            degraded=tuple(degraded),
+            unavailable=tuple(unavailable),
+        )
+
+    async def _fused(
+        self,
+        tenant_id: TenantId,
+        query: SearchQuery,
+        within: str,
+        probes: Sequence[QueryVector],
+        gathered: Gathered,
+    ) -> tuple[list[Record], Backgrounds]:
+        """The rows of search.find(), and what is needed to judge how relevant they are."""
         async with self._tenants.transaction(tenant_id) as connection:
             rows = await connection.fetch(
                 SEARCH,
                 query.query,
-                mode,
+                query.mode,
                 query.limit,
                 within,
                 [probe.model for probe in probes],
@@ -88,21 +172,31 @@ class Search:
                 query.include_clients,
                 _json(gathered.near),
                 _json(gathered.matched),
+                query.per_document,
+                query.joined,
             )
-            backgrounds = await _backgrounds(connection, probes, gathered.near)
-        hits = [_hit(row, backgrounds) for row in rows]
-        floor = FLOOR if query.min_score is None else query.min_score
-        good = [hit for hit in hits if hit.relevance >= floor]
-        ended = perf_counter()
-        return SearchAnswer(
-            steps=_steps(started, embedded, asked_index, ended) if query.explain else None,
-            hits=tuple(hits if query.min_score is None else good),
-            no_good_match=bool(hits) and not good,
-            took_ms=round((ended - started) * 1000, 3),
-            models=tuple(probe.model for probe in probes),
-            degraded=("vector",) if unavailable else (),
-            unavailable=tuple(unavailable),
-        )
+            return rows, await _backgrounds(connection, probes, gathered.near)
+
+    def _chosen(self, query: SearchQuery) -> Reranking | None:
+        """The reranker, unless the query does without; InvalidArgument if it wants one and there is none."""
+        if query.rerank and self._reranking is None:
+            raise InvalidArgument("no reranker is configured", "rerank", "Set PENSTOCK_RERANKER")
+        return None if query.rerank is False else self._reranking
+
+    async def _gather(
+        self, tenant_id: TenantId, asked: IndexQuery, limit: int, per_document: int
+    ) -> tuple[Gathered, str | None]:
+        """The hits of the index; while it fails, the database finds documents by their words."""
+        try:
+            gathered = await self._index.gather(tenant_id, asked)
+            if _hides_documents(gathered, asked.depth, limit, per_document):
+                gathered = await self._index.gather(tenant_id, replace(asked, depth=DEEPER * asked.depth))
+            return gathered, None
+        except IndexUnavailable as down:
+            if asked.text is None:
+                raise
+            log.throttled("search_degraded", every=10, index=down.index, reason=down.reason)
+            return Gathered(near=[]), down.message
 
     async def _note_usage(self, tenant_id: TenantId, probes: Sequence[QueryVector]) -> None:
         """Record the query's tokens, like those of documents."""
@@ -110,14 +204,29 @@ class Search:
             return
         async with self._tenants.transaction(tenant_id, durable=False) as connection:
             for probe in sorted(probes, key=lambda probe: probe.model):
-                await connection.execute(NOTE_USAGE, probe.model, probe.tokens)
+                await connection.execute(NOTE_USAGE, probe.model, probe.tokens, 1, 1)
+
+    async def _note(self, tenant_id: TenantId, model: str, tokens: int, calls: int, texts: int) -> None:
+        async with self._tenants.transaction(tenant_id, durable=False) as connection:
+            await connection.execute(NOTE_USAGE, model, tokens, calls, texts)
 
 
-def _steps(started: float, embedded: float, asked: float, ended: float) -> SearchSteps:
+def _hides_documents(gathered: Gathered, depth: int, limit: int, per_document: int) -> bool:
+    """Whether a list is full and yet all of them have too few documents, as search.gathered() sees it."""
+    lists = [hits for hits in (gathered.near, gathered.matched) if hits is not None]
+    full = any(count >= depth for hits in lists for count in Counter(hit.model for hit in hits).values())
+    passages = Counter(
+        document_id for document_id, _ in {(hit.document_id, hit.ordinal) for hits in lists for hit in hits}
+    )
+    return full and sum(min(count, per_document) for count in passages.values()) < limit
+
+
+def _steps(started: float, embedded: float, asked: float, fused: float, ended: float) -> SearchSteps:
     return SearchSteps(
         embed_ms=round((embedded - started) * 1000, 3),
         index_ms=round((asked - embedded) * 1000, 3),
-        fuse_ms=round((ended - asked) * 1000, 3),
+        fuse_ms=round((fused - asked) * 1000, 3),
+        rerank_ms=round((ended - fused) * 1000, 3),
     )
 
 
@@ -144,5 +253,7 @@ def _json(hits: Sequence[Hit] | None) -> str | None:
 
 
 def _hit(row: Record, backgrounds: Backgrounds) -> SearchHit:
-    hit = SearchHit(**{**row, "snippet": Snippet.parse(row["snippet"])})
+    hit = SearchHit(
+        **{**row, "snippet": Snippet.parse(row["snippet"]), "headings": json.loads(row["headings"])}
+    )
     return hit.model_copy(update={"relevance": relevance_of(hit, backgrounds)})

@@ -6,15 +6,16 @@ import type { Schemas } from "../../api/client";
 import { A } from "../../app/address";
 import { ErrorBox, Loading } from "../../ui/notices";
 import { Icon } from "../../ui/icons";
-import { Name } from "../../ui/values";
+import { DocumentName } from "../documents/document-name";
 import { pagesOf } from "../documents/names";
 import type { Mode } from "./setting";
 
 type FoundHit = Schemas["FoundHit"];
 
+const MOST_HEADINGS = 3;
+
 export function Hit({ hit, place, best, move, mode }: { hit: FoundHit; place: number; best: number; move: number | "new" | null; mode: Mode }) {
   const [open, setOpen] = useState(false);
-  const name = hit.path || hit.filename || hit.title || "untitled";
   const to =
     hit.kind === "client"
       ? `/clients/${hit.client_id}`
@@ -24,7 +25,7 @@ export function Hit({ hit, place, best, move, mode }: { hit: FoundHit; place: nu
       <div className="hit-head">
         <span className="hit-place">{place + 1}</span>
         <A to={to}>
-          <Name>{name}</Name>
+          <DocumentName of={{ path: hit.path, filename: hit.filename, title: hit.title }} />
         </A>
         <span className="quiet">{hit.kind === "client" ? "client" : pagesOf(hit.page_from, hit.page_to)}</span>
         <Moved move={move} />
@@ -32,6 +33,7 @@ export function Hit({ hit, place, best, move, mode }: { hit: FoundHit; place: nu
         <Relevance value={hit.relevance} />
       </div>
       {hit.heading_path.length ? <bdi className="quiet small heading-path">{hit.heading_path.join(" › ")}</bdi> : null}
+      <FurtherHeadings hit={hit} />
       <p className="snippet" dir="auto">
         {marked(hit.snippet)}
       </p>
@@ -45,6 +47,19 @@ export function Hit({ hit, place, best, move, mode }: { hit: FoundHit; place: nu
         </>
       ) : null}
     </li>
+  );
+}
+
+/** The headings that begin inside the passage; the line above has the ones it begins under. */
+function FurtherHeadings({ hit }: { hit: FoundHit }) {
+  const further = hit.headings.map((heading) => heading.path).filter((path) => path.some((name, at) => name !== hit.heading_path[at]));
+  if (!further.length) return null;
+  const more = further.length - MOST_HEADINGS;
+  return (
+    <bdi className="quiet small heading-path" title={further.map((path) => path.join(" › ")).join("\n")}>
+      also: {further.slice(0, MOST_HEADINGS).map((path) => path[path.length - 1]).join(" · ")}
+      {more > 0 ? ` and ${more} more` : ""}
+    </bdi>
   );
 }
 
@@ -72,16 +87,16 @@ function Relevance({ value }: { value: number }) {
 function Parts({ hit, best, mode }: { hit: FoundHit; best: number; mode: Mode }) {
   return (
     <dl className="parts">
-      <Part name="meaning" none={mode === "text" ? "not asked" : "not found"} rank={hit.vector_rank} score={hit.vector_score} share={hit.vector_score ?? 0} about="Similarity of the embeddings, and the place by it" />
+      <Part name="meaning" none={mode === "text" ? "not searched" : "no match"} rank={hit.vector_rank} score={hit.vector_score} share={hit.vector_score ?? 0} about="Similarity of the embeddings, and the rank by it" />
       <Part
         name="words"
-        none={mode === "vector" ? "not asked" : "not found"}
+        none={mode === "vector" ? "not searched" : "no match"}
         rank={hit.text_rank}
         score={hit.text_score}
         share={hit.coverage ?? 0}
-        about={`BM25, and the place by it${hit.coverage === null || hit.coverage === undefined ? "" : `; it has ${Math.round(hit.coverage * 100)} % of the question's words, rare ones counting more`}`}
+        about={`BM25, and the rank by it${hit.coverage === null || hit.coverage === undefined ? "" : `; it contains ${Math.round(hit.coverage * 100)} % of the question's words, rare ones counting more`}`}
       />
-      <Part name="together" none="–" rank={null} score={hit.score} share={best > 0 ? hit.score / best : 0} about="Both places, fused by reciprocal rank" />
+      <Part name="together" none="–" rank={null} score={hit.score} share={best > 0 ? hit.score / best : 0} about="Both scores combined" />
     </dl>
   );
 }

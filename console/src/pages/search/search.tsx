@@ -36,7 +36,7 @@ export default function Search() {
     change({ q: typed.trim() || undefined });
   };
   return (
-    <Page title="Search" lead="Ask as your users do. Each hit says why it is where it is.">
+    <Page title="Search" lead="Search the way your users do, and see how each result got its score.">
       <form className="search-form" role="search" onSubmit={search}>
         <input
           ref={input}
@@ -109,7 +109,7 @@ function Results({
       {words === "" ? (
         side === "a" ? (
           <EmptyState title="Ask a question" command={'penstock search "when is the gate opened?"'}>
-            <p>Meaning and words are searched together. Turn on “Compare two settings” to see what each of them finds.</p>
+            <p>Search matches both meaning and words. Turn on “Compare two settings” to see what each finds.</p>
           </EmptyState>
         ) : null
       ) : found.error ? (
@@ -119,7 +119,7 @@ function Results({
       ) : (
         <>
           <p className="took" role="status">
-            {plural(answer.hits.length, "hit")} in <strong title={stepsOf(answer)}>{Math.round(answer.took_ms)} ms</strong>
+            {plural(answer.hits.length, "result")} in <strong title={stepsOf(answer)}>{Math.round(answer.took_ms)} ms</strong>
             {answer.models.length ? <span className="quiet"> · {answer.models.join(", ")}</span> : <span className="quiet"> · words only</span>}
             {answer.steps ? <span className="quiet small"> · {stepsOf(answer)}</span> : null}
           </p>
@@ -128,6 +128,11 @@ function Results({
               <Icon name="attention" /> {each.reason}. Documents of {each.projects.join(", ")} were found by words only.
             </p>
           ))}
+          {answer.read_as ? (
+            <p className="notice">
+              <Icon name="search" /> Read as “{answer.read_as}”.
+            </p>
+          ) : null}
           {answer.no_good_match && answer.hits.length ? (
             <p className="notice warn">
               <Icon name="attention" /> No good match. These are the closest passages.
@@ -135,7 +140,7 @@ function Results({
           ) : null}
           {answer.hits.length === 0 ? (
             <EmptyState title="Nothing found">
-              <p>No document has these words or anything close to them. Check the project and the type, or lower the least relevance.</p>
+              <p>No document contains these words or anything close in meaning. Check the project and the type, or lower the minimum relevance.</p>
             </EmptyState>
           ) : (
             <ol className="hits">
@@ -200,7 +205,7 @@ function SettingBar({ side, title }: { side: Side; title: string }) {
         </select>
       </label>
       <label>
-        <span>Least relevance</span>
+        <span>Minimum relevance</span>
         <select value={setting.minScore ?? ""} onChange={(event) => set({ minScore: event.target.value === "" ? null : Number(event.target.value) })}>
           <option value="">any</option>
           {[0.25, 0.5, 0.75, 0.9].map((least) => (
@@ -211,7 +216,7 @@ function SettingBar({ side, title }: { side: Side; title: string }) {
         </select>
       </label>
       <label>
-        <span>Hits</span>
+        <span>Results</span>
         <select value={setting.limit} onChange={(event) => set({ limit: Number(event.target.value) })}>
           {[5, 10, 25, 50, 100].map((limit) => (
             <option key={limit} value={limit}>

@@ -81,6 +81,25 @@ Metadata = Annotated[
     ),
 ]
 
+PerDocument = Annotated[
+    int, typer.Option(min=1, max=100, help="Passages of one document to show while other documents match.")
+]
+
+Joined = Annotated[
+    bool,
+    typer.Option("--joined", help="Join a passage with the ones before and after it, if they match as well."),
+]
+Rerank = Annotated[
+    bool | None,
+    typer.Option(
+        "--rerank/--no-rerank",
+        help="Have the best passages ordered by the reranker of the settings; by default if there is one.",
+    ),
+]
+
+MOST_HEADINGS = 3
+"""Headings inside a passage that a result names."""
+
 OPTIONS = {
     "query": "QUERY",
     "projects": "--project",
@@ -94,6 +113,9 @@ def command(
     limit: Limit = 5,
     mode: ModeName = Mode.HYBRID,
     min_score: MinScore = None,
+    per_document: PerDocument = 1,
+    joined: Joined = False,
+    rerank: Rerank = None,
     project: Projects = None,
     source: Sources = None,
     mime_type: Types = None,
@@ -108,7 +130,7 @@ def command(
 ) -> None:
     """Find the passages that answer a question, best first.
 
-    Each result shows the title, page and heading, the passage with the matching words marked, the parts of
+    Each result shows the title, page and headings, the passage with the matching words marked, the parts of
     its score, the path, and the ids of document and chunk. The times in filters are those of the documents.
     """
     asked = _asked(
@@ -116,6 +138,9 @@ def command(
         limit=limit,
         mode=mode.value,
         min_score=min_score,
+        per_document=per_document,
+        joined=joined,
+        rerank=rerank,
         projects=project,
         source_ids=source,
         types=mime_type,
@@ -139,6 +164,10 @@ def command(
         return
     for missing in answer.unavailable:
         warn(f"{', '.join(missing.projects)}: searched by words only; {missing.reason}")
+    if "reranker" in answer.degraded:
+        warn("the reranker did not answer; the results are in the order they have without it")
+    if answer.read_as is not None:
+        output.write(f"Read as: {answer.read_as}\n")
     if answer.no_good_match:
         output.write("No good match. The closest results:\n" if answer.hits else "No good match.")
     for number, hit in enumerate(answer.hits, 1):
@@ -156,6 +185,8 @@ def described(number: int, hit: SearchHit) -> str:
     found = f"{hit.score:.4f}  relevance {hit.relevance:.2f}"
     if hit.vector_rank is not None:
         found += f"  meaning {hit.vector_score:.3f} (#{hit.vector_rank})"
+    if hit.rerank_score is not None:
+        found += f"  reranked {hit.rerank_score:.3f}"
     if hit.text_rank is not None:
         found += f"  words {hit.text_score:.3f} (#{hit.text_rank})"
     lines = [
@@ -163,9 +194,20 @@ def described(number: int, hit: SearchHit) -> str:
         f"   {_snippet(hit)}",
         f"   {_ids(hit)}  score {found}",
     ]
+    if further := _further(hit):
+        lines.insert(1, f"   {escape(further)}")
     if hit.path is not None:
         lines.insert(1, f"   {escape(hit.path)}")
     return "\n".join(lines)
+
+
+def _further(hit: SearchHit) -> str:
+    """The headings that begin inside the passage, without those above each of them; only the first few."""
+    names = [path[-1] for path in hit.further_headings]
+    if not names:
+        return ""
+    more = len(names) - MOST_HEADINGS
+    return "also: " + ", ".join(names[:MOST_HEADINGS]) + (f", and {more} more" if more > 0 else "")
 
 
 def _ids(hit: SearchHit) -> str:

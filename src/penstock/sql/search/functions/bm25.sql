@@ -28,7 +28,8 @@ begin
     return;
   end if;
   if _document_ids is null then
-    v_documents := 'join ingest.document d on d.document_id = p.document_id and d.live_generation = p.generation
+    v_documents := 'join ingest.document d on d.document_id = p.document_id and '
+      || search.shown_generation(_filter) || ' = p.generation
       and d.tenant_id = $1 and ' || search.document_filter(_filter);
   end if;
   -- unnest() in the select list: as a lateral table per posting it took half of the time.

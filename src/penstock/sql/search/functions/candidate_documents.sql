@@ -21,9 +21,10 @@ begin
   execute format(
     'select coalesce(array_agg(c.document_id), ''{}''), coalesce(array_agg(c.live_generation), ''{}''), count(*), sum(c.chunk_count)
      from (
-       select d.document_id, d.live_generation, d.chunk_count from ingest.document d
+       select d.document_id, %s as live_generation, d.chunk_count from ingest.document d
        where d.tenant_id = %L::uuid and %s
-       limit %s) c', internal.require_tenant(), search.document_filter(_filter), v_documents + 1)
+       limit %s) c',
+    search.shown_generation(_filter), internal.require_tenant(), search.document_filter(_filter), v_documents + 1)
   into document_ids, generations, v_found, v_chunk_count;
   if v_found > v_documents or v_chunk_count > v_chunks then
     document_ids := null;

@@ -1,12 +1,12 @@
 -- The condition of a search on a document `d`, as text that contains the values, so that every search is planned for its own
--- values. Keys: projects, sources, types, documents, created_after, created_before, modified_after, modified_before, metadata.
--- The dates are the document's own; without them, when it was taken in and last changed.
+-- values. Keys: staged (which search.shown_generation() reads), projects, sources, types, documents, created_after, created_before,
+-- modified_after, modified_before, metadata. The dates are the document's own; without them, when it was taken in and last changed.
 create or replace function search.document_filter(_filter jsonb)
 returns text
 language sql
 stable
 as $$
-  select 'd.live_generation > 0 and d.deleted_at is null' || coalesce(string_agg(format(
+  select search.shown_generation(_filter) || ' > 0 and d.deleted_at is null' || coalesce(string_agg(format(
     ' and ' || c.condition,
     case when jsonb_typeof(f.value) = 'array'
       then array(select jsonb_array_elements_text(f.value))::text

@@ -1,9 +1,15 @@
--- One search over chunks and clients: by vector, by text, or both fused by reciprocal rank (k = 60), with the parts of every
--- score. The query is given as text and as one vector per model in use; ranks are within a model, so that scores of two models
--- are never compared. An index outside the database passes its hits by vector in _near and by text in _matched. Stable: all
--- parts see one snapshot, so during a re-index a search shows one version of a document, never two.
+-- One search over chunks and clients: by vector, by text, or both, with the parts of every score. Both are fused by their
+-- scores: nearness from the farthest to the nearest found, words relative to the best match, weighted by search.vector_weight(); for a
+-- document in a language that no model reads (search.reads_language), words alone.
+-- What contains an identifier of the query, whole and literally, comes first. The query is given as text and as one vector per model in
+-- use; ranks and nearness are within a model, so that scores of two models are never compared. An index outside the database
+-- passes its hits by vector in _near and by text in _matched. At most _per_document passages of a document are found while
+-- others match; the first of a document has the document's score: its nearest and its best matching passage together. Stable:
+-- all parts see one snapshot, so during a re-index a search shows one version of a document, never two.
 -- `coverage` is the share of the query's words that a hit contains, weighted by how rare they are; null when the query has no
--- words. In a snippet U+E000 opens and U+E001 closes a match. Raises PS005, PS012.
+-- words. With _joined a passage includes the passages before and after it that match at least half as well, and those are not listed
+-- again: ordinal_from to ordinal_to, and char_start to char_end of the document's text. In a snippet U+E000 opens and U+E001 closes a
+-- match. Raises PS005, PS012.
 create or replace function search.find(
   _query text,
   _mode text,
@@ -13,7 +19,9 @@ create or replace function search.find(
   _vectors text[],
   _include_clients boolean default true,
   _near jsonb default null,
-  _matched jsonb default null
+  _matched jsonb default null,
+  _per_document integer default 1,
+  _joined boolean default false
 )
 returns table (
   kind text,
@@ -42,123 +50,177 @@ returns table (
   text_score double precision,
   text_rank integer,
   coverage double precision,
-  path text
+  path text,
+  headings jsonb,
+  ordinal_from integer,
+  ordinal_to integer,
+  char_start integer,
+  char_end integer
 )
 language plpgsql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
+-- Planning this statement takes as long as ranking; what depends on the values is planned by the functions it calls.
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_tenant_id uuid := internal.require_tenant();
-  v_depth integer := greatest(100, 2 * _limit);
-  v_document_ids uuid[];
-  v_generations integer[];
   v_marks tsquery;
   v_configs text[];
   v_lexemes text[];
   v_weights double precision[];
+  v_identifiers text[] := case when _mode = 'vector' then '{}'::text[] else search.identifiers(_query) end;
+  -- Whole: INV-100 is not in INV-1001.
+  v_patterns text[] := array(
+    select '(?<![[:alnum:]])' || regexp_replace(i.word, '([^[:alnum:]])', '\\\1', 'g') || '(?![[:alnum:]])'
+    from unnest(v_identifiers) with ordinality as i (word, place)
+    order by i.place);
 begin
   if _mode not in ('hybrid', 'vector', 'text') then
     raise exception using errcode = 'PS005', detail = 'mode',
       message = format('%L is not a search mode', _mode),
       hint = 'Use hybrid, vector or text.';
   end if;
-  select c.document_ids, c.generations into v_document_ids, v_generations from search.candidate_documents(_filter) c;
-  select search.lexeme_query(array_agg(distinct l.lexeme)) into v_marks
-  from ingest.text_config_used u
-  cross join lateral unnest(to_tsvector(u.text_config::regconfig, _query)) l
-  where u.tenant_id = v_tenant_id;
-
-  select array_agg(t.text_config), array_agg(t.lexeme), array_agg(t.weight) into v_configs, v_lexemes, v_weights
+  select array_agg(t.text_config), array_agg(t.lexeme), array_agg(t.weight), search.lexeme_query(array_agg(distinct t.lexeme))
+  into v_configs, v_lexemes, v_weights, v_marks
   from search.term_weights(_query) t;
 
   return query
-    with near as (
-      select 'chunk' as kind, n.document_id as id, n.generation, n.ordinal, n.model, n.score
-      from search.nearest(_models, _vectors, _filter, v_depth, v_document_ids, v_generations) n
-      where _mode <> 'text' and _near is null
-      union all
-      select 'chunk', n.document_id, n.generation, n.ordinal, n.model, n.score
-      from search.live_hits(_near, _filter) n
-      where _mode <> 'text' and _near is not null
-      union all
-      select 'client', n.client_id, 0, 0, n.model, n.score
-      from search.nearest_clients(_models, _vectors, _filter, v_depth) n
-      where _mode <> 'text' and _include_clients
-    ), matched as (
-      select 'chunk' as kind, m.document_id as id, m.generation, m.ordinal, m.score
-      from search.bm25(_query, _filter, v_depth, v_document_ids, v_generations) m
-      where _mode <> 'vector' and _matched is null
-      union all
-      select 'chunk', m.document_id, m.generation, m.ordinal, m.score
-      from search.live_hits(_matched, _filter) m
-      where _mode <> 'vector' and _matched is not null
-      union all
-      select 'client', m.client_id, 0, 0, m.score
-      from search.bm25_clients(_query, _filter, v_depth) m
-      where _mode <> 'vector' and _include_clients
+    with gathered as materialized (
+      select g.* from search.gathered(
+        _query, _mode, _limit, _filter, _models, _vectors, _include_clients, _near, _matched, _per_document) g
+    ), weighed as materialized (
+      -- The model that carries least decides: scores of one search are comparable. Of a few passages none can stand out.
+      select coalesce(min(search.vector_weight(s.model, s.standout)), 0.5) as weight
+      from (
+        select n.model, case when count(*) >= 50 then (max(n.score) - avg(n.score)) / nullif(stddev_pop(n.score), 0) end as standout
+        from gathered n
+        where n.is_near
+        group by n.model
+      ) s
     ), ranked as (
       select n.kind, n.id, n.generation, n.ordinal, n.model, n.score as vector_score, null::float8 as text_score,
         row_number() over (partition by n.model order by n.score desc, n.id, n.ordinal) as vector_rank,
-        null::bigint as text_rank
-      from near n
+        null::bigint as text_rank,
+        coalesce(
+          (n.score - min(n.score) over (partition by n.model))
+          / nullif(max(n.score) over (partition by n.model) - min(n.score) over (partition by n.model), 0), 1) as near_part,
+        0::float8 as text_part
+      from gathered n
+      where n.is_near
       union all
       select m.kind, m.id, m.generation, m.ordinal, null, null, m.score, null,
-        row_number() over (order by m.score desc, m.id, m.ordinal)
-      from matched m
+        row_number() over (order by m.score desc, m.id, m.ordinal), 0, coalesce(m.score / nullif(max(m.score) over (), 0), 0)
+      from gathered m
+      where not m.is_near
     ), fused as (
       select r.kind, r.id, r.generation, r.ordinal, max(r.model) as model,
         max(r.vector_score) as vector_score, max(r.vector_rank)::integer as vector_rank,
         max(r.text_score) as text_score, max(r.text_rank)::integer as text_rank,
-        case _mode
-          when 'vector' then max(r.vector_score)
-          when 'text' then max(r.text_score)
-          else sum(1 / (60::float8 + coalesce(r.vector_rank, r.text_rank)))
-        end as score
+        max(r.near_part) as near_part, max(r.text_part) as text_part
       from ranked r
       group by r.kind, r.id, r.generation, r.ordinal
+    ), named as (
+      select f.*, case when cardinality(v_identifiers) > 0 and f.kind = 'chunk' then (
+        select avg((position(i.word in c.lowered) > 0 and c.lowered ~ i.pattern)::integer)::float8
+        from (
+          select lower(c.text) as lowered from ingest.chunk c
+          where c.document_id = f.id and c.generation = f.generation and c.ordinal = f.ordinal) c
+        cross join unnest(v_identifiers, v_patterns) as i (word, pattern)) else 0 end as exact,
+        case when l.is_read then w.weight else 0 end as weight
+      from fused f
+      cross join weighed w
+      cross join lateral (
+        select coalesce((
+          select search.reads_language(_models, coalesce(d.pipeline_config ->> 'language', d.language, p.text_config))
+          from ingest.document d
+          join accounts.project p on p.project_id = d.project_id
+          where _mode = 'hybrid' and f.kind = 'chunk' and d.document_id = f.id), true) as is_read) l
+    ), scored as (
+      select n.*, case _mode
+          when 'vector' then n.vector_score
+          when 'text' then n.text_score * (1 + n.exact)
+          else n.weight * n.near_part + (1 - n.weight) * n.text_part + n.exact / 2
+        end as own_score,
+        n.weight * max(n.near_part) over (partition by n.kind, n.id)
+          + (1 - n.weight) * max(n.text_part) over (partition by n.kind, n.id)
+          + max(n.exact) over (partition by n.kind, n.id) / 2 as document_score,
+        -- Only passages of one document are compared by it.
+        w.weight * n.near_part + (1 - w.weight) * n.text_part + n.exact as strength
+      from named n
+      cross join weighed w
+    ), placed as (
+      select s.*, row_number() over (
+        partition by s.kind, s.id order by s.own_score desc, s.text_rank nulls last, s.vector_score desc nulls last, s.ordinal) as place
+      from scored s
+    ), run as (
+      select p.*, p.ordinal - row_number() over (partition by p.kind, p.id order by p.ordinal) as start
+      from placed p
+    ), neighboured as (
+      select r.*, first_value(r.ordinal) over best_first as best,
+        abs(r.ordinal - first_value(r.ordinal) over best_first) = 1
+        and 2 * r.strength >= first_value(r.strength) over best_first as is_neighbour
+      from run r
+      window best_first as (partition by r.kind, r.id, r.start order by r.place)
+    ), joined as (
+      select n.*,
+        min(n.ordinal) filter (where n.is_neighbour or n.ordinal = n.best) over (partition by n.kind, n.id, n.start) as first_ordinal,
+        max(n.ordinal) filter (where n.is_neighbour or n.ordinal = n.best) over (partition by n.kind, n.id, n.start) as last_ordinal,
+        row_number() over (partition by n.kind, n.id, _joined and n.is_neighbour order by n.place) as shown
+      from neighboured n
     ), top as materialized (
-      select f.* from fused f
-      order by f.score desc, f.vector_score desc nulls last, f.id, f.ordinal
+      select p.*, p.shown > _per_document as is_further,
+        case when _mode = 'hybrid' and p.place = 1 then p.document_score else p.own_score end as score,
+        case when _joined and p.ordinal = p.best then p.first_ordinal else p.ordinal end as ordinal_from,
+        case when _joined and p.ordinal = p.best then p.last_ordinal else p.ordinal end as ordinal_to
+      from joined p
+      where not (_joined and p.is_neighbour)
+      order by is_further, score desc, p.text_rank nulls last, p.vector_score desc nulls last, p.id, p.ordinal
       limit _limit
     ), found as materialized (
       select t.*, d.document_id, null::uuid as client_id, d.project_id, d.source_id, c.chunk_id, d.title, d.filename,
         d.mime_type, d.author, d.language, d.document_created_at, d.document_modified_at, c.heading_path, c.page_from, c.page_to, c.text,
-        d.path
+        d.path, c.headings, c.char_start, c.char_end,
+        ingest.text_config_of(d.pipeline_config, d.language, p.text_config) as own_config, p.text_config
       from top t
       join ingest.document d on d.document_id = t.id
-      join ingest.chunk c on c.document_id = t.id and c.generation = t.generation and c.ordinal = t.ordinal
+      join accounts.project p on p.project_id = d.project_id
+      cross join lateral search.passage(t.id, t.generation, t.ordinal, t.ordinal_from, t.ordinal_to) c
       where t.kind = 'chunk'
       union all
       select t.*, null, c.client_id, c.project_id, c.source_id, null, c.client_name, null, null, null, null, null,
         null, '{}', null, null,
         concat_ws(E'\n', c.industry, c.summary, (
           select string_agg(f.key || ': ' || f.value, E'\n' order by f.key) from jsonb_each_text(c.key_facts) f)),
-        null
+        null, '[]', null, null, p.text_config, p.text_config
       from top t
       join ingest.client_intelligence c on c.client_id = t.id
+      join accounts.project p on p.project_id = c.project_id
       where t.kind = 'client'
     )
     select f.kind, f.document_id, f.client_id, f.project_id, f.source_id, f.chunk_id,
       case f.kind when 'chunk' then f.ordinal end, f.title, f.filename, f.mime_type, f.author, f.language,
       f.document_created_at, f.document_modified_at, f.heading_path, f.page_from, f.page_to, f.text,
       ts_headline(
-        p.text_config::regconfig, translate(f.text, U&'\E000\E001', ''), coalesce(v_marks, ''::tsquery),
+        l.config::regconfig, translate(f.text, U&'\E000\E001', ''), coalesce(v_marks, ''::tsquery),
         U&'StartSel="\E000", StopSel="\E001", MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "'),
-      f.model, f.score, f.vector_score, f.vector_rank, f.text_score, f.text_rank, c.coverage, f.path
+      f.model, f.score, f.vector_score, f.vector_rank, f.text_score, f.text_rank, c.coverage, f.path,
+      ingest.headings_as_json(f.headings),
+      case f.kind when 'chunk' then f.ordinal_from end, case f.kind when 'chunk' then f.ordinal_to end, f.char_start, f.char_end
     from found f
-    join accounts.project p on p.project_id = f.project_id
+    -- Documents that were indexed before their language was asked for have their project's.
+    cross join lateral (select case when f.own_config = any (v_configs) then f.own_config else f.text_config end as config) l
     cross join lateral (
       select sum(t.weight * (t.lexeme = any (h.lexemes))::integer) as coverage
       from (
         select tsvector_to_array(to_tsvector(
-          p.text_config::regconfig, concat_ws(' ', f.title, array_to_string(f.heading_path, ' '), f.text))) as lexemes
+          l.config::regconfig, concat_ws(' ', f.title, array_to_string(f.heading_path, ' '), f.text))) as lexemes
+        offset 0  -- or the text would be read again for each word of the query
       ) h
       cross join unnest(v_configs, v_lexemes, v_weights) as t (text_config, lexeme, weight)
-      where t.text_config = p.text_config
+      where t.text_config = l.config
     ) c
-    order by f.score desc, f.vector_score desc nulls last, f.id, f.ordinal;
+    order by f.is_further, f.score desc, f.text_rank nulls last, f.vector_score desc nulls last, f.id, f.ordinal;
 end;
 $$;

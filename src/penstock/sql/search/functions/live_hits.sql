@@ -11,8 +11,9 @@ begin
   return query execute format(
     'select h.document_id, h.generation, h.ordinal, h.model, h.score
      from jsonb_to_recordset($1) as h (document_id uuid, generation integer, ordinal integer, model text, score float8)
-     join ingest.document d on d.document_id = h.document_id and d.live_generation = h.generation
-     where d.tenant_id = %L::uuid and %s', internal.require_tenant(), search.document_filter(_filter))
+     join ingest.document d on d.document_id = h.document_id and %s = h.generation
+     where d.tenant_id = %L::uuid and %s',
+    search.shown_generation(_filter), internal.require_tenant(), search.document_filter(_filter))
   using _hits;
 end;
 $$;

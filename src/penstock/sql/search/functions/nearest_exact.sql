@@ -20,8 +20,8 @@ begin
      order by 4 desc limit %6$s',
     v_schema, _vector,
     case when _document_ids is null
-      then format('(select d.document_id, d.live_generation from ingest.document d where d.tenant_id = %L::uuid and %s) d',
-        internal.require_tenant(), search.document_filter(_filter))
+      then format('(select d.document_id, %s as live_generation from ingest.document d where d.tenant_id = %L::uuid and %s) d',
+        search.shown_generation(_filter), internal.require_tenant(), search.document_filter(_filter))
       else 'unnest($1, $2) as d (document_id, live_generation)'
     end,
     internal.require_tenant(), _model, _depth)

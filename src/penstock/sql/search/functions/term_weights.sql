@@ -1,5 +1,6 @@
 -- How much each word of a query weighs, for every language of the tenant's documents: the weights of a language add up to one,
--- rare words weigh more. The weights of the words that a hit contains are its coverage. Raises PS012.
+-- rare words weigh more, words that were only added (search.query_words) nothing. The weights of the words that a hit
+-- contains are its coverage. Raises PS012.
 create or replace function search.term_weights(_query text)
 returns table (text_config text, lexeme text, weight double precision)
 language sql
@@ -7,9 +8,14 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select u.text_config, l.lexeme, t.idf / nullif(sum(t.idf) over (partition by u.text_config), 0)
-  from ingest.text_config_used u
-  cross join lateral unnest(to_tsvector(u.text_config::regconfig, _query)) l
-  join search.query_terms(_query, 2147483647) t on t.lexeme = l.lexeme
-  where u.tenant_id = internal.require_tenant();
+  with word as materialized (
+    select w.* from search.query_words(_query) w
+  ), counted as (
+    select t.lexeme, t.idf from search.query_terms(
+      _query, 2147483647, (select array_agg(w.lexeme) from word w), (select array_agg(w.share) from word w)) t
+  )
+  select w.text_config, w.lexeme, coalesce(
+    case when not w.is_added then c.idf / nullif(sum(c.idf) filter (where not w.is_added) over (partition by w.text_config), 0) end, 0)
+  from word w
+  join counted c on c.lexeme = w.lexeme;
 $$;

@@ -1,5 +1,5 @@
 -- Who may search. All of it works for the transaction's tenant; functions that are not listed here are called by search.find().
-grant usage on schema search to penstock_api, worker_service_user, service_role;
+grant usage on schema search to penstock_api, worker_service_user, service_role, penstock_reader;
 
 grant execute on function
   search.background,
@@ -7,5 +7,11 @@ grant execute on function
   search.find,
   search.live_hits,
   search.models,
-  search.query_terms
+  search.query_terms,
+  search.respelt,
+  search.uses_model
 to penstock_api, worker_service_user, service_role;
+
+grant execute on function
+  search.vector_collections
+to penstock_api, worker_service_user, service_role, penstock_reader;

@@ -1,0 +1,1 @@
+"""Measures hybrid search beside words alone, vectors alone and reciprocal-rank fusion."""

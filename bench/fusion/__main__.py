@@ -1,0 +1,233 @@
+"""`python -m bench fusion`: hybrid search beside its halves and reciprocal-rank fusion, nDCG@10."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from bench.fusion.generated.codes import codes
+from bench.fusion.generated.german import german
+from bench.fusion.generated.misspelt import misspelt
+from bench.fusion.generated.spanish import spanish
+from bench.fusion.question_sets import QuestionSet, collections, own
+from bench.relevance.corpus import ROOT
+from penstock.cli.tenant_session import tenant_session
+from penstock.engine.engine import Engine
+from penstock.model import TenantId
+from penstock.search import SearchQuery
+from penstock.settings import Settings
+
+RESULT = ROOT / "bench" / "results" / "fusion.json"
+EMBEDDERS = ("minilm", "wordllama")
+SETS: Mapping[str, Callable[[], QuestionSet]] = {
+    "own": own,
+    "codes": codes,
+    "misspelt": misspelt,
+    "german": german,
+    "spanish": spanish,
+}
+DEPTH = 100
+WEIGHTS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
+LEAST_CRANFIELD = 0.43
+RARE = math.log(20)
+"""The weight of a word (idf) that one of twenty chunks contains; rarer words have more."""
+TERMS = "select idf from search.query_terms($1)"
+
+Scores: TypeAlias = Mapping[str, float]
+"""A document's best score in one list."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """Both lists and the hits of a question, the documents that answer it, and its share of rare words."""
+
+    words: Scores
+    near: Scores
+    served: Sequence[str]
+    right: frozenset[str]
+    rare: float
+    weight: float
+    """Of nearness, where it does not depend on the question."""
+
+
+async def measure(questions: QuestionSet, embedder: str) -> dict[str, float]:
+    """nDCG@10 of each way to rank, and of the search as it is served."""
+    with tempfile.TemporaryDirectory(prefix="penstock-fusion-") as folder:
+        settings = Settings(data_dir=Path(folder), embedder=embedder, log_level="error")
+        async with tenant_session(settings, create=True) as session:
+            tenant_id = (await session.operators.create_tenant("bench")).tenant_id
+            async with Engine(settings) as engine:
+                await _fill(engine, tenant_id, questions)
+                asked = [await _ask(engine, tenant_id, each) for each in questions.questions]
+    ways: dict[str, Callable[[AskedQuestion], Scores]] = {
+        "words": lambda each: each.words,
+        "vectors": lambda each: each.near,
+        "reciprocal rank": lambda each: reciprocal_ranks(each.words, each.near),
+    }
+    ways |= {f"scores {weight:.2f}": weighted(_always(weight)) for weight in WEIGHTS}
+    ways |= {
+        "scores by rare words": weighted(by_rare_words),
+        "scores by best match": weighted(by_best_match),
+    }
+    figures = {
+        name: _mean([ndcg(_ranked(way(each)), each.right) for each in asked]) for name, way in ways.items()
+    }
+    figures["hybrid"] = _mean([ndcg(each.served, each.right) for each in asked])
+    return figures
+
+
+def by_bm25s(questions: QuestionSet) -> float | None:
+    """nDCG@10 of the library bm25s over whole documents with a stemmer; None if it is not installed."""
+    try:
+        import bm25s
+        import Stemmer
+    except ImportError:
+        return None
+    names, stem = list(questions.documents), Stemmer.Stemmer(questions.language)
+
+    def tokens(texts: Sequence[str]) -> object:
+        return bm25s.tokenize(list(texts), stopwords=questions.language, stemmer=stem, show_progress=False)
+
+    retriever = bm25s.BM25()
+    retriever.index(tokens(list(questions.documents.values())), show_progress=False)
+    texts = [text for text, _ in questions.questions]
+    places, _ = retriever.retrieve(tokens(texts), k=min(10, len(names)), show_progress=False)
+    ranked = [[names[place] for place in row] for row in places]
+    return _mean([ndcg(row, right) for row, (_, right) in zip(ranked, questions.questions, strict=True)])
+
+
+async def _fill(engine: Engine, tenant_id: TenantId, questions: QuestionSet) -> None:
+    worker = engine.worker()
+    await worker.start()
+    try:
+        taken = [
+            await engine.intake.take_in(tenant_id, _once(text), filename=name, uploaded_by="bench")
+            for name, text in questions.documents.items()
+        ]
+        for each in taken:
+            document = await engine.documents.wait(tenant_id, each.document_id, 900)
+            assert document.status == "indexed", (document.filename, document.error_message)
+        async with engine.tenants.all_tenants() as connection:
+            await connection.execute("select all_tenants.refresh_statistics()")
+    finally:
+        await worker.stop()
+
+
+async def _once(text: str) -> AsyncIterator[bytes]:
+    yield text.encode()
+
+
+async def _ask(engine: Engine, tenant_id: TenantId, question: tuple[str, frozenset[str]]) -> AskedQuestion:
+    text, right = question
+    lists: list[Scores] = []
+    for mode in ("text", "vector"):
+        query = SearchQuery.model_validate(
+            {"query": text, "mode": mode, "limit": DEPTH, "per_document": DEPTH}
+        )
+        best: dict[str, float] = {}
+        for hit in (await engine.search.search(tenant_id, query)).hits:
+            score = hit.text_score if mode == "text" else hit.vector_score
+            name = hit.filename or ""
+            best[name] = max(best.get(name, -math.inf), score if score is not None else -math.inf)
+        lists.append(best)
+    answer = await engine.search.search(tenant_id, SearchQuery(query=text, limit=10))
+    async with engine.tenants.transaction(tenant_id) as connection:
+        idfs = [row["idf"] for row in await connection.fetch(TERMS, text)]
+    # The fixed weight that the two ways by query start from.
+    weight = 0.4 if (answer.model or "").startswith("wordllama") else 0.5
+    served = list(dict.fromkeys(hit.filename or "" for hit in answer.hits))
+    rare = sum(idf > RARE for idf in idfs) / max(1, len(idfs))
+    return AskedQuestion(lists[0], lists[1], served, right, rare, weight)
+
+
+def reciprocal_ranks(words: Scores, near: Scores) -> Scores:
+    fused: dict[str, float] = {}
+    for scores in (words, near):
+        for rank, name in enumerate(_ranked(scores), 1):
+            fused[name] = fused.get(name, 0.0) + 1 / (60 + rank)
+    return fused
+
+
+def _always(weight: float) -> Callable[[AskedQuestion], float]:
+    return lambda asked: weight
+
+
+def by_rare_words(asked: AskedQuestion) -> float:
+    """A tenth more than is served for a question without rare words, a tenth less if all words are rare."""
+    return asked.weight + 0.1 - 0.2 * asked.rare
+
+
+def by_best_match(asked: AskedQuestion) -> float:
+    """A tenth less than is served if one document matches far better by words than all others."""
+    best = max(asked.words.values(), default=0.0)
+    alike = sum(2 * score >= best for score in asked.words.values())
+    return asked.weight + 0.1 - 0.2 / max(1, alike)
+
+
+def weighted(weight_of: Callable[[AskedQuestion], float]) -> Callable[[AskedQuestion], Scores]:
+    """Nearness between the farthest and the nearest found, words relative to the best match."""
+
+    def fuse(asked: AskedQuestion) -> Scores:
+        words, near, weight = asked.words, asked.near, weight_of(asked)
+        most = max(words.values(), default=1.0)
+        low, high = min(near.values(), default=0.0), max(near.values(), default=1.0)
+        return {
+            name: (1 - weight) * words.get(name, 0.0) / most
+            + weight * ((near.get(name, low) - low) / (high - low) if high > low else float(name in near))
+            for name in {*words, *near}
+        }
+
+    return fuse
+
+
+def _ranked(scores: Scores) -> list[str]:
+    return sorted(scores, key=lambda name: (-scores[name], name))
+
+
+def ndcg(ranked: Sequence[str], right: frozenset[str]) -> float:
+    gained = sum(1 / math.log2(place + 2) for place, name in enumerate(ranked[:10]) if name in right)
+    return gained / sum(1 / math.log2(place + 2) for place in range(min(10, len(right))))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench fusion", description=__doc__)
+    parser.add_argument("--collections", type=Path, help="a folder with the files of Cranfield and CISI")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), help="only these sets")
+    parser.add_argument("--embedders", nargs="+", choices=EMBEDDERS, default=EMBEDDERS, help="only these")
+    options = parser.parse_args(arguments)
+    sets = [SETS[name]() for name in options.sets]
+    sets += collections(options.collections) if options.collections else ()
+    results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    failed = False
+    for questions in sets:
+        peer = by_bm25s(questions)
+        for embedder in options.embedders:
+            figures = asyncio.run(measure(questions, embedder))
+            if peer is not None:
+                figures["bm25s"] = peer
+            results[f"{questions.name}, {embedder}"] = {"questions": len(questions.questions), **figures}
+            best = max(figures.get(name, 0.0) for name in ("words", "vectors", "reciprocal rank", "bm25s"))
+            least = LEAST_CRANFIELD if (questions.name, embedder) == ("Cranfield", "minilm") else 0.0
+            is_good = figures["hybrid"] >= max(best, least)
+            failed |= not is_good
+            sys.stdout.write(
+                f"{'ok  ' if is_good else 'MISS'} {questions.name}, {embedder}: {json.dumps(figures)}\n"
+            )
+    RESULT.write_text(json.dumps(results, indent=2) + "\n")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

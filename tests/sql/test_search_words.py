@@ -1,0 +1,179 @@
+"""Which words a search looks for: misspelt ones, parts of compounds, and words of several languages."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from penstock.model import uuid7
+from penstock.search import SearchQuery
+from tests.plugins.database import Database
+from tests.sql.indexed_tenant import IndexedTenant, indexed_tenant
+
+WORDS = "select lexeme, share, is_added from search.query_words($1) order by 1"
+
+
+async def project_of(tenant: IndexedTenant, text_config: str) -> UUID:
+    project_id = uuid7()
+    await tenant.admin.execute(
+        "insert into accounts.project"
+        " (project_id, tenant_id, slug, name, embedder, text_config, created_at)"
+        " values ($1, $2, $3, $3, 'words', $3, now())",
+        project_id,
+        tenant.tenant_id,
+        text_config,
+    )
+    return project_id
+
+
+async def words(tenant: IndexedTenant, query: str) -> dict[str, tuple[float, bool]]:
+    async with tenant.admin.transaction():
+        await tenant.admin.execute("select set_config('penstock.tenant_id', $1, true)", str(tenant.tenant_id))
+        rows = await tenant.admin.fetch(WORDS, query)
+    return {row["lexeme"]: (row["share"], row["is_added"]) for row in rows}
+
+
+@pytest.mark.parametrize(
+    "typo", ["conductoin", "conducton", "condduction", "comduction", "Conductiom", "xconduction"]
+)
+async def test_a_misspelt_word_finds_what_the_right_one_finds(database: Database, typo: str) -> None:
+    async with indexed_tenant(database) as tenant:
+        right = await tenant.put("heat conduction in slabs")
+        for place in range(5):
+            await tenant.put(f"a report about subject{place} and heat")
+        for counted in (False, True):
+            if counted:
+                await tenant.index.maintain()
+            assert await tenant.found(f"{typo} of slabs", mode="text") == [right]
+            hit = (await tenant.find(f"{typo} of slabs", mode="text"))[0]
+            assert hit.coverage == pytest.approx(1)
+            assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == [
+                "conduction",
+                "slabs",
+            ]
+
+
+async def test_a_word_that_is_in_a_document_is_not_corrected(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        await tenant.put("the weather", "the leather")
+        rare = await tenant.put("feather")
+        assert await words(tenant, "feather") == {"feather": (1, False)}
+        assert await tenant.found("feather", mode="text") == [rare]
+
+
+async def test_identifiers_and_short_words_are_not_corrected(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        await tenant.put("part ax7731b of the gate in 20241")
+        for query in ("ax7731c", "gats", "20242"):
+            assert await tenant.find(query, mode="text") == (), query
+
+
+async def test_a_word_is_only_corrected_to_words_of_the_same_tenant(database: Database) -> None:
+    async with indexed_tenant(database) as tenant, indexed_tenant(database, "other") as other:
+        await other.put("conduction")
+        await tenant.put("heat")
+        assert set(await words(tenant, "conductoin")) == {"conductoin"}
+
+
+async def test_a_compound_finds_its_parts_and_parts_find_the_compound(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        german = await project_of(tenant, "german")
+        apart = await tenant.put("Der Vertrag regelt die Wartung der Anlage.", project_id=german)
+        for text in ("Ein Bericht vom Fluss", "Die Wartung der Straße", "Ein Vertrag mit der Bank"):
+            await tenant.put(text, project_id=german)
+        assert (await tenant.found("Wartungsvertrag", mode="text"))[0] == apart
+        assert await words(tenant, "Wartungsvertrag") == {"vertrag": (0.5, False), "wartung": (0.5, False)}
+        together = await tenant.put("Die Wartungsverträge liegen im Schrank.", project_id=german)
+        assert (await tenant.found("Wartungsvertrag", mode="text"))[:2] == [together, apart]
+        assert set((await tenant.found("Vertrag über Wartung", mode="text"))[:2]) == {apart, together}
+        known = await words(tenant, "Wartungsvertrag")
+        assert known == {
+            "wartungsvertrag": (1, False),
+            "wartung": (0.5, True),
+            "vertrag": (0.5, True),
+        }
+        exact = (await tenant.find("Wartungsvertrag", mode="text"))[0]
+        assert exact.coverage == pytest.approx(1)
+
+
+async def test_an_english_tenant_pays_nothing_for_compounds(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        await tenant.put("water wheel", "waterwheel")
+        assert await words(tenant, "waterwheel wheels water") == {
+            "waterwheel": (1, False),
+            "wheel": (1, False),
+            "water": (1, False),
+        }
+
+
+async def test_a_stop_word_of_one_language_is_not_a_rare_word_of_another(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        german = await project_of(tenant, "german")
+        await tenant.put("Der Film heißt The Gate", project_id=german)
+        english = await tenant.put("the budget for the year")
+        for place in range(10):
+            await tenant.put(f"Bericht{place} vom Fluss", project_id=german)
+        await tenant.index.maintain()
+        assert await tenant.found("what is the budget", mode="text") == [english]
+        assert set(await words(tenant, "what is the budget")) == {"budget"}
+        assert "the" in await words(tenant, "the")
+
+
+RESPELT = "select search.respelt($1)"
+
+
+@pytest.mark.parametrize(
+    ("query", "read_as"),
+    [
+        ("Who measures conductoin, and where?", "Who measures conduction, and where?"),
+        ("sllabs: what is their condduction?", "slabs: what is their conduction?"),
+        ("intake screeen", "intake screen"),
+        ("conduction in slabs", None),
+        ("the weather in Milan", None),
+        ("who was Conductoin", None),
+        ("who was CONDUCTOIN", "who was conduction"),
+        ("Conductoin of what", "conduction of what"),
+        ("slabz", None),
+        ("conductoin-7 of a slb", "conduction-7 of a slb"),
+        ("", None),
+        ("%s \\ ' conductoin \\M", "%s \\ ' conduction \\M"),
+    ],
+)
+async def test_words_that_no_document_contains_are_respelt(
+    database: Database, query: str, read_as: str | None
+) -> None:
+    async with indexed_tenant(database) as tenant, indexed_tenant(database, "other") as other:
+        await tenant.put("somebody measures the conduction of heat in slabs", "the intake screens are clean")
+        await other.put("the weather of today", "the leather", "conductors")
+        for counted in (False, True):
+            if counted:
+                await tenant.index.maintain()
+            assert (await tenant.rows(RESPELT, query))[0][0] == read_as
+
+
+async def test_a_local_model_reads_the_corrected_query_and_a_remote_one_what_was_typed(
+    database: Database,
+) -> None:
+    async with indexed_tenant(database) as tenant:
+        right = await tenant.put("conduction")
+        await tenant.put("weather", "leather")
+
+        async def asked(**options: Any) -> tuple[str | None, bool]:
+            """What the query was read as, and whether the document is as near as to the right word."""
+            wrong, spelt = [
+                await tenant.search.search(tenant.tenant_id, SearchQuery(query=query, **options))
+                for query in ("conductoin", "conduction")
+            ]
+            nearness = [
+                next(h.vector_score for h in a.hits if h.document_id == right) for a in (wrong, spelt)
+            ]
+            assert spelt.read_as is None
+            return wrong.read_as, nearness[0] is not None and nearness[0] == nearness[1]
+
+        assert await asked(mode="vector") == ("conduction", True)
+        assert await asked() == ("conduction", True)
+        assert await asked(mode="text") == (None, False)
+        tenant.words.is_remote = True
+        assert await asked(mode="vector") == (None, False)

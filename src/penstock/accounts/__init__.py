@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from penstock.accounts.caller import Caller, Role
     from penstock.accounts.deletions import AccountDeletions
     from penstock.accounts.idempotency import IdempotentReplies, Reply
+    from penstock.accounts.installation_keys import InstallationKeys
     from penstock.accounts.quotas import Quota, Quotas
     from penstock.accounts.rows import (
         ApiKey,
@@ -31,6 +32,7 @@ __all__ = [
     "Deletion",
     "DeletionRequested",
     "IdempotentReplies",
+    "InstallationKeys",
     "NewKey",
     "Project",
     "ProjectDeleted",
@@ -52,6 +54,7 @@ __getattr__, __dir__ = lazy(
         "deletions": ["AccountDeletions"],
         "quotas": ["Quota", "Quotas"],
         "idempotency": ["IdempotentReplies", "Reply"],
+        "installation_keys": ["InstallationKeys"],
         "rows": [
             "ApiKey",
             "Deletion",

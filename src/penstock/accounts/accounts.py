@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 from penstock.accounts.caller import Caller, caller_of_key
+from penstock.accounts.installation_keys import INSTALLATION_PREFIX
 from penstock.accounts.quotas import Quota, Quotas
 from penstock.accounts.rows import (
     SCOPES,
@@ -128,9 +129,13 @@ class Accounts:
             )
         return row_from(NewKey, json.loads(row) | {"secret": secret})
 
-    async def list_keys(self, tenant_id: TenantId) -> list[ApiKey]:
+    async def list_keys(
+        self, tenant_id: TenantId, chosen: Mapping[str, str | None] | None = None
+    ) -> list[ApiKey]:
+        """Newest first; `chosen` filters by state and part of a name, as operations do."""
+        given = {name: value for name, value in (chosen or {}).items() if value}
         async with self._tenants.transaction(tenant_id) as conn:
-            rows = await conn.fetch("select accounts.list_keys()")
+            rows = await conn.fetch("select accounts.list_keys($1)", json.dumps(given))
         return [row_from_json(ApiKey, row[0]) for row in rows]
 
     async def revoke_key(self, tenant_id: TenantId, key_id: KeyId) -> None:
@@ -138,7 +143,13 @@ class Accounts:
             await conn.execute("select accounts.revoke_key($1)", key_id)
 
     async def authenticate(self, secret: str) -> Caller:
-        """The owner of this key; raises KeyRefused with the reason."""
+        """The owner of this tenant's key; raises KeyRefused with the reason."""
+        if secret.startswith(INSTALLATION_PREFIX):
+            raise KeyRefused(
+                "a key of the installation is for calls of the HTTP API, and this needs a tenant's key",
+                "api_key",
+                "Create one: penstock tenant key create, or sign in: penstock login",
+            )
         async with self._tenants.all_tenants() as conn:
             row = await conn.fetchval("select all_tenants.find_key($1)", token_hash(secret))
         if row is None:
@@ -211,8 +222,9 @@ class Accounts:
         found = await self.show_project(tenant_id, project)
         if confirm != found.slug:
             count = sum(found.documents.values())
+            documents = "1 document" if count == 1 else f"{count:,} documents"
             raise InvalidArgument(
-                f"deleting the project {found.slug!r} deletes its {count} documents and cannot be undone",
+                f"deleting the project {found.slug!r} deletes its {documents} and cannot be undone",
                 "confirm",
                 f"Confirm it with the project's slug: {found.slug}",
             )

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import UUID
 
 from penstock.accounts.caller import Caller, Role
+from penstock.db.storable import storable_text
 from penstock.model import uuid7
 from penstock.model.rows import row_from_json
 
 if TYPE_CHECKING:
     from penstock.db import Connection
 
+_LONGEST_TARGET: Final = 1_000
+"""Characters: a command may name any number of documents."""
 _BEGIN: Final = {
     True: "select all_tenants.begin_audit($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     False: "select accounts.begin_audit($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -63,7 +66,7 @@ async def begin_audit(
         caller.role,
         caller.via,
         action,
-        target,
+        None if target is None else storable_text(target[:_LONGEST_TARGET]),
         status,
         json.dumps(dict(detail or {})),
         request_id,

@@ -119,6 +119,20 @@ def caller_of_key(found: Mapping[str, Any]) -> Caller:
     )
 
 
+def caller_of_installation_key(found: Mapping[str, Any]) -> Caller:
+    """The caller for a row of all_tenants.find_operator_key()."""
+    role: Role = found["role"]
+    tenant = found["tenant"]
+    return Caller(
+        name=found["name"],
+        role=role,
+        scopes=list(SCOPES_OF[role]),
+        tenant=None if tenant is None else row_from(CallerTenant, tenant),
+        is_installation=True,
+        key_id=KeyId(UUID(found["key_id"])),
+    )
+
+
 def caller_of_session(found: Mapping[str, Any]) -> Caller:
     """The caller for a row of all_tenants.find_session()."""
     role: Role = found["role"]

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from penstock.accounts.quotas import Quotas
 from penstock.model import KeyId, ProjectId, TenantId
+from penstock.model.gate import Gate
 
 Scope: TypeAlias = Literal[
     "documents:read", "documents:write", "search", "projects:write", "operate", "admin"
@@ -56,6 +57,8 @@ class Project:
     """Number of documents by status."""
     left_behind: int
     """Documents the last embedder switch could not embed; only keyword search finds them."""
+    gate: Gate | None = None
+    """What a re-index or a switch of the embedder has to pass before it goes live."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,13 +116,13 @@ class Sessions:
 
 
 async def list_sessions(
-    conn: Connection, *, of_installation: bool, tenant: str | None
+    conn: Connection, *, of_installation: bool, tenant: str | None, name_part: str | None = None
 ) -> list[ConsoleSession]:
     """Who is signed in to the transaction's tenant; for the installation: to all tenants, or to one."""
     if of_installation:
-        rows = await conn.fetch("select all_tenants.list_sessions($1)", tenant)
+        rows = await conn.fetch("select all_tenants.list_sessions($1, _q => $2)", tenant, name_part)
     else:
-        rows = await conn.fetch("select accounts.list_sessions()")
+        rows = await conn.fetch("select accounts.list_sessions(_q => $1)", name_part)
     return [row_from_json(ConsoleSession, row[0]) for row in rows]
 
 

@@ -14,7 +14,7 @@ from penstock.accounts import ApiKey, Quotas, Scope, Usage
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
-from penstock.api.parameters import Admin, Reader
+from penstock.api.parameters import Admin, NamePart, Reader, States
 from penstock.api.shown_once import SecretNote, ShownOnce
 from penstock.errors import InvalidArgument
 from penstock.model import KeyId
@@ -87,9 +87,10 @@ async def create_key(request: Request, caller: Admin, body: KeyWanted) -> KeyMad
 
 
 @router.get("/keys", operation_id="listKeys")
-async def keys(request: Request, caller: Admin) -> Keys:
-    """List the tenant's keys, without their secrets."""
-    return Keys(items=await engine_of(request).accounts.list_keys(caller.tenant_id))
+async def keys(request: Request, caller: Admin, state: States = None, q: NamePart = None) -> Keys:
+    """List the tenant's keys, without their secrets; a key is `active`, `expired` or `revoked`."""
+    chosen = {"state": state, "q": q}
+    return Keys(items=await engine_of(request).accounts.list_keys(caller.tenant_id, chosen))
 
 
 @router.delete("/keys/{key_id}", status_code=204, operation_id="revokeKey")

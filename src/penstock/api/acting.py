@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 async def acting(request: Request) -> AsyncIterator[Connection]:
     """One transaction of the caller: as the API for its tenant, as an operator if it names none.
 
-    For routes with `Needs(scope, installation=True)`. Only somebody signed in to the installation gets here
-    without a tenant.
+    For routes with `Needs(scope, installation=True)`. Only somebody signed in to the installation, or a key
+    of the installation, gets here without a tenant.
     """
     async with acting_for(engine_of(request), caller_of(request)) as connection:
         yield connection
@@ -63,8 +63,8 @@ async def operators_for(engine: Engine, caller: Caller) -> TenantPool:
     if not caller.is_installation:
         raise HttpRefused(
             "forbidden",
-            "Only somebody signed in to the installation may do this",
-            "Sign in to it: penstock login",
+            "Only somebody signed in to the installation, or a key of the installation, may do this",
+            "Sign in to it: penstock login. For a program: penstock key create --role operator",
             field="role",
         )
     try:

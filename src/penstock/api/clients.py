@@ -13,7 +13,7 @@ from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Metadata, Text
 from penstock.api.parameters import Limit, Reader, Writer
 from penstock.errors import InvalidArgument
-from penstock.sources.clients.rows import ClientDetails, ClientList
+from penstock.sources.clients.rows import ClientDetails, ClientList, ClientOrder
 
 router = APIRouter(route_class=GuardedRoute, tags=["Clients"], prefix="/v1/clients")
 
@@ -59,9 +59,15 @@ async def clients(
         str | None, Query(max_length=1_200, description="The `cursor` of the previous page.")
     ] = None,
     limit: Limit = 50,
+    sort: Annotated[
+        ClientOrder,
+        Query(description="By `name` or by the last change, `updated`; a minus turns the order around."),
+    ] = "name",
 ) -> ClientList:
     """List clients by name; each is one or more records of the connected sources."""
-    return await engine_of(request).clients.list(caller.tenant_id, query=query, cursor=cursor, limit=limit)
+    return await engine_of(request).clients.list(
+        caller.tenant_id, query=query, sort=sort, cursor=cursor, limit=limit
+    )
 
 
 @router.get("/{client_id}", operation_id="showClient")

@@ -93,8 +93,9 @@ def _progress(shown: Mapping[str, Any], *, follows: bool) -> Response:
     match state:
         case "syncing" | "never_synced":
             of = f" of about {expected:,}" if expected else ""
+            items = "item" if seen == 1 and not expected else "items"
             lines.append(
-                f"Syncing: {seen:,}{of} items read so far." if seen else "The first sync is starting."
+                f"Syncing: {seen:,}{of} {items} read so far." if seen else "The first sync is starting."
             )
         case "healthy":
             lines.append("The first sync is complete. You can close this page.")

@@ -28,7 +28,7 @@ POLICY: Final = (
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _BUILD: Final = (
     "This installation has no console: it was not built. The API works without it.",
-    "In a checkout of Penstock run: make console",
+    "In a checkout of Penstock run: `make console`",
     "Then reload this page. A released package has the console built in.",
 )
 

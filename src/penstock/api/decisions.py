@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field
 
 from penstock.api.guarded import GuardedRoute
@@ -20,6 +20,14 @@ router = APIRouter(route_class=GuardedRoute, tags=["Sources"], prefix="/v1")
 
 OneSource = Annotated[UUID, Path(alias="source_id", description="The source's id.")]
 OneDecision = Annotated[UUID, Path(alias="decision_id", description="The decision's id.")]
+Reason = Annotated[
+    str | None,
+    Query(max_length=200, pattern=r"^[^\x00]*$", description="Only what was left out for this reason."),
+]
+Decided = Annotated[
+    str | None,
+    Query(max_length=320, pattern=r"^[^\x00]*$", description="Only what this rule or class decided."),
+]
 Names = Annotated[tuple[Annotated[Text, Field(max_length=320)], ...], Field(max_length=1_000)]
 
 
@@ -36,10 +44,17 @@ class RulesWanted(Body):
 
 @router.get("/decisions", operation_id="listDecisions")
 async def decisions(
-    request: Request, caller: Reader, cursor: Cursor = None, limit: Limit = 50
+    request: Request,
+    caller: Reader,
+    reason: Reason = None,
+    name: Decided = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
 ) -> DecisionList:
     """List what was not kept, of all sources and uploads, newest first."""
-    return await engine_of(request).sources.skipped(caller.tenant_id, cursor=cursor, limit=limit)
+    return await engine_of(request).sources.skipped(
+        caller.tenant_id, cursor=cursor, limit=limit, reason=reason, name=name
+    )
 
 
 @router.post("/decisions/{decision_id}/restore", operation_id="restoreDecision")
@@ -50,11 +65,17 @@ async def restore(request: Request, caller: Operator, decision_id: OneDecision) 
 
 @router.get("/sources/{source_id}/decisions", operation_id="listSourceDecisions")
 async def source_decisions(
-    request: Request, caller: Reader, source_id: OneSource, cursor: Cursor = None, limit: Limit = 50
+    request: Request,
+    caller: Reader,
+    source_id: OneSource,
+    reason: Reason = None,
+    name: Decided = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
 ) -> DecisionList:
     """List what was not kept of a source, newest first."""
     return await engine_of(request).sources.skipped(
-        caller.tenant_id, SourceId(source_id), cursor=cursor, limit=limit
+        caller.tenant_id, SourceId(source_id), cursor=cursor, limit=limit, reason=reason, name=name
     )
 
 

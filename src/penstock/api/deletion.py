@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict
 
 from penstock.accounts import Deletion
@@ -12,8 +12,9 @@ from penstock.api.guarded import GuardedRoute, refuse_nul
 from penstock.api.identity import engine_of
 from penstock.api.parameters import Admin
 from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.api.receipt_page import receipt_page, unknown_receipt_page, wants_page
 from penstock.api.shown_once import ShownOnce
-from penstock.errors import InvalidArgument
+from penstock.errors import InvalidArgument, NotFound
 from penstock.model import TenantId
 
 router = APIRouter(route_class=GuardedRoute, tags=["Account"], prefix="/v1")
@@ -25,6 +26,9 @@ Confirmed = Annotated[
 Token = Annotated[
     str, Path(max_length=200, description=("The receipt token from the response to the deletion request."))
 ]
+_PAGE: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"text/html": {"schema": {"type": "string"}}}}
+}
 
 
 class DeletionAccepted(BaseModel):
@@ -59,9 +63,12 @@ async def delete_tenant(request: Request, caller: Admin, confirm: Confirmed) -> 
     )
 
 
-@receipts.get("/deletions/{token}", operation_id="showDeletion")
-async def show_deletion(request: Request, token: Token) -> Deletion:
-    """Show the progress of a deletion, and its receipt once it is done; the token replaces the key."""
+@receipts.get("/deletions/{token}", operation_id="showDeletion", response_model=Deletion, responses=_PAGE)
+async def show_deletion(request: Request, response: Response, token: Token) -> Deletion | Response:
+    """Show the progress of a deletion, and its receipt once it is done; the token replaces the key.
+
+    A browser (`Accept: text/html`) gets a page with the same facts in plain words.
+    """
     refuse_nul(request)
     engine = engine_of(request)
     limits: RateLimit = request.app.state.rate_limit
@@ -69,4 +76,13 @@ async def show_deletion(request: Request, token: Token) -> Deletion:
     allowance = limits.take(("deletion", asker), engine.settings.requests_per_minute)
     request.state.rate_headers = allowance.headers()
     refuse_over(allowance)
-    return await engine.deletions.find(token)
+    try:
+        found = await engine.deletions.find(token)
+    except NotFound:
+        if wants_page(request):
+            return unknown_receipt_page(request)
+        raise
+    if wants_page(request):
+        return receipt_page(request, found)
+    response.headers["Vary"] = "Accept"
+    return found

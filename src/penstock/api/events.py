@@ -29,7 +29,8 @@ _STREAM: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": (
             'Events `changed` with `{"names": […]}`: `documents`, `document:ID`, `queues`, `tasks`, `dead`, '
-            "`workers`, `sources`, `source:ID`, `processes`, `operations`, `operation:ID`, `clients`."
+            "`workers`, `sources`, `source:ID`, `processes`, `operations`, `operation:ID`, `clients`, "
+            "`keys`, `sessions`, `schedules`, `views`, `projects`, `decisions`, `inlets`, `tenants`, `audit`."
         ),
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }

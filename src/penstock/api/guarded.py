@@ -1,5 +1,5 @@
 """The route classes of all calls with a key or session: identity, limits and idempotency are checked
-before the handler, and what changes something is audited."""
+before the handler, what changes something is audited, and what only reads has a time limit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from penstock.api import idempotency
 from penstock.api.auditing import Audited
 from penstock.api.bodies import JSON_BYTES, read_whole, refuse_other_than_json, refuse_unacceptable
 from penstock.api.identity import Needs, identify
+from penstock.api.reading import limit_of
 from penstock.api.shown_once import secret_fields
 from penstock.errors import InvalidArgument
 
@@ -37,7 +38,8 @@ class GuardedRoute(APIRoute):
             async with Audited(request, caller, self, needs) as audited:
                 for scope in needs:
                     await scope(request)
-                response = await carry_out(request, caller)
+                with limit_of(self, request.method):
+                    response = await carry_out(request, caller)
                 audited.ended(response.status_code)
             return response
 
@@ -70,7 +72,8 @@ class StreamedRoute(APIRoute):
             async with Audited(request, caller, self, needs) as audited:
                 for scope in needs:
                     await scope(request)
-                response = await handler(request)
+                with limit_of(self, request.method):
+                    response = await handler(request)
                 audited.ended(response.status_code)
             return response
 

@@ -9,6 +9,7 @@ from fastapi import Request  # noqa: TC002 - FastAPI reads the annotations of Ne
 
 from penstock.accounts import Caller, Scope
 from penstock.accounts.caller import TENANT_HEADER
+from penstock.accounts.installation_keys import INSTALLATION_PREFIX
 from penstock.accounts.sessions import refuse_other_tenant
 from penstock.api import console_auth
 from penstock.api.problem import HttpRefused
@@ -19,6 +20,7 @@ from penstock.net.bearer import api_key
 COOKIE: Final = "penstock_session"
 _LONGEST_SLUG: Final = 63
 _LONGEST_ORIGIN: Final = 500
+_LONGEST_PORT: Final = 5
 _LONGEST_TOKEN: Final = 256
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -44,12 +46,21 @@ async def identify(request: Request) -> Caller:
     named = named_tenant(request)
     caller = await signed_in(request, named)
     if caller is None:
-        caller = await engine_of(request).accounts.authenticate(api_key(request.headers))
-        refuse_other_tenant(caller.tenant_slug, named)
+        caller = await holder_of_key(request, named)
     else:
         refuse_cross_site(request)
     admit(request, caller)
     request.state.caller = caller
+    return caller
+
+
+async def holder_of_key(request: Request, named: str | None) -> Caller:
+    """Whose key the request has: a program's of one tenant, or of the installation. Raises KeyRefused."""
+    secret = api_key(request.headers)
+    if secret.startswith(INSTALLATION_PREFIX):
+        return await engine_of(request).installation_keys.authenticate(secret, named)
+    caller = await engine_of(request).accounts.authenticate(secret)
+    refuse_other_tenant(caller.tenant_slug, named)
     return caller
 
 
@@ -60,15 +71,22 @@ async def signed_in(request: Request, named: str | None = None) -> Caller | None
     engine = engine_of(request)
     if engine.settings.console_auth == "off":
         return await console_auth.local_admin(engine, request, named)
-    token = session_cookie(request.headers.get("cookie", ""))
+    token = session_cookie(request.headers.get("cookie", ""), cookie_name(request))
     return None if not token else await engine.sessions.authenticate(token, named)
 
 
-def session_cookie(header: str) -> str | None:
+def cookie_name(request: Request) -> str:
+    """The cookie of this installation: browsers send a host's cookies to all its ports, so that the port, if
+    the address names one, is part of the name."""
+    port = request.headers.get("host", "").rpartition(":")[2]
+    return f"{COOKIE}_{port}" if port.isascii() and port.isdigit() and len(port) <= _LONGEST_PORT else COOKIE
+
+
+def session_cookie(header: str, cookie: str = COOKIE) -> str | None:
     """The session's token in a Cookie header; Python's own parser takes quadratic time on some."""
     for part in header.split(";"):
         name, _, value = part.partition("=")
-        if name.strip() == COOKIE:
+        if name.strip() == cookie:
             return value.strip()[:_LONGEST_TOKEN] or None
     return None
 
@@ -132,15 +150,20 @@ class Needs:
         if not self.tenant and not caller.is_installation:
             raise HttpRefused(
                 "forbidden",
-                "Only somebody signed in to the installation may do this",
-                "Sign in to it: penstock login",
+                "Only somebody signed in to the installation, or a key of the installation, may do this",
+                "Sign in to it: penstock login. For a program: penstock key create --role operator",
                 field="role",
             )
-        if self.scope is not None and not caller.may(self.scope):
-            raise _lacks(caller, self.scope)
+        refuse_without(caller, self.scope)
         if not self.installation:
             _ = caller.tenant_id  # raises for somebody who names no tenant
         return caller
+
+
+def refuse_without(caller: Caller, scope: Scope | None) -> None:
+    """Raise an error if the caller lacks a scope."""
+    if scope is not None and not caller.may(scope):
+        raise _lacks(caller, scope)
 
 
 def _lacks(caller: Caller, scope: Scope) -> HttpRefused:
@@ -149,6 +172,13 @@ def _lacks(caller: Caller, scope: Scope) -> HttpRefused:
             "forbidden",
             f"The role {caller.role} lacks the scope {scope}",
             "Ask an admin, or sign in with another role: penstock login --role",
+            field="scope",
+        )
+    if caller.is_installation:
+        return HttpRefused(
+            "forbidden",
+            f"The key's role {caller.role} lacks the scope {scope}",
+            "Create one with another role: penstock key create --role",
             field="scope",
         )
     return HttpRefused(

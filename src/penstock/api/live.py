@@ -30,16 +30,27 @@ EVERYTHING: Final = (
     "processes",
     "operations",
     "clients",
+    "keys",
+    "schedules",
+    "sessions",
+    "views",
+    "projects",
+    "decisions",
+    "inlets",
+    "tenants",
+    "audit",
 )
 """What a page is told when changes may have been missed: at the start, and after a lost connection."""
 _PLURALS: Final = {"document": "documents", "source": "sources", "operation": "operations"}
+_TIME_MARKS: Final = "select name, mark from queues.time_marks()"
 _EVERYBODY: Final = "*"
 _OPERATORS: Final = "-"
 
 DEBOUNCE_SECONDS: Final = 0.25
 WATCH_SECONDS: Final = 150.0
 """How long one registration lasts: a process that was killed causes needless NOTIFYs no longer than this."""
-RENEW_SECONDS: Final = 60.0
+RENEW_SECONDS: Final = 30.0
+"""Then it also looks at what time alone changes; once for all pages of the process."""
 LINGER_SECONDS: Final = 5.0
 """A page that is reloaded does not close the connection for the moment in between."""
 POLL_SECONDS: Final = 10.0
@@ -91,6 +102,7 @@ class LiveChanges:
         self._flushing: asyncio.TimerHandle | None = None
         self._running: asyncio.Task[None] | None = None
         self._lingering: asyncio.TimerHandle | None = None
+        self._marks: dict[str, str] = {}
         self.closed = False
         self.listening = asyncio.Event()
 
@@ -182,6 +194,7 @@ class LiveChanges:
                 await conn.execute(
                     "select all_tenants.watch($1, $2)", self._watcher_id, timedelta(seconds=WATCH_SECONDS)
                 )
+                marks = {row["name"]: row["mark"] for row in await conn.fetch(_TIME_MARKS)}
         except Exception as error:  # noqa: BLE001 - the next round may succeed; it is logged
             log.throttled("watch_failed", error=error)
             return
@@ -189,6 +202,9 @@ class LiveChanges:
             # What changed between opening the page and registering was announced to nobody.
             self._put(_EVERYBODY, EVERYTHING)
             self.listening.set()
+        elif changed := [name for name, mark in marks.items() if self._marks.get(name) != mark]:
+            self._put(_EVERYBODY, changed)
+        self._marks = marks
 
     async def _end(self) -> None:
         try:

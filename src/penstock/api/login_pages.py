@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from penstock.api.auditing import note_sign_in
 from penstock.api.bodies import read_whole
-from penstock.api.identity import COOKIE, engine_of, is_same_origin, session_cookie, signed_in
+from penstock.api.identity import cookie_name, engine_of, is_same_origin, session_cookie, signed_in
 from penstock.api.prefix import prefix_of
 from penstock.api.problem import HttpRefused
 from penstock.api.server_pages import page
@@ -30,7 +30,7 @@ _COOKIE_SECONDS: Final = 7 * 86_400
 _NEXT: Final = re.compile(r"/(?![/\\])[!-\[\]-~]{0,1999}")
 """A path of our own: a second slash or a backslash would name another host."""
 _HOW: Final = [
-    "Sign in with an API key, or run penstock login on the server and open the link it prints.",
+    "Sign in with an API key, or run `penstock login` on the server and open the link it prints.",
 ]
 
 Token = Annotated[str, Path(max_length=200)]
@@ -89,7 +89,7 @@ async def use_link(request: Request, token: Token) -> Response:
     if started is None:
         guesses.wrong(address)
         why = "The link was used already, has expired, or is incomplete."
-        return page(request, "Not signed in", ["For a new one, run: penstock login"], error=why, status=401)
+        return page(request, "Not signed in", ["For a new one, run: `penstock login`"], error=why, status=401)
     guesses.right(address)
     caller = await engine_of(request).sessions.authenticate(started.token)
     await note_sign_in(request, caller, "POST /login/{token}")
@@ -100,7 +100,7 @@ async def use_link(request: Request, token: Token) -> Response:
 async def sign_out(request: Request) -> Response:
     """End the session and forget its cookie."""
     _refuse_other_site(request)
-    token = session_cookie(request.headers.get("cookie", ""))
+    token = session_cookie(request.headers.get("cookie", ""), cookie_name(request))
     if token:
         await engine_of(request).sessions.end_own(token)
     response = Response(status_code=303, headers={"Location": f"{prefix_of(request)}/login"})
@@ -134,7 +134,7 @@ def _set_cookie(request: Request, response: Response, value: str, seconds: int) 
     """Strict: the browser sends it to our own pages only, so that no other site can act in its name."""
     public = engine_of(request).settings.public_url or ""
     response.set_cookie(
-        COOKIE,
+        cookie_name(request),
         value,
         max_age=seconds,
         path=prefix_of(request) or "/",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 from fastapi import Depends
@@ -12,6 +12,7 @@ from fastapi import Depends
 from penstock.accounts import Caller
 from penstock.api.acting import acting
 from penstock.api.identity import Needs, caller_of
+from penstock.api.reading import time_limited_read
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -25,16 +26,13 @@ Runner = Annotated[Caller, Depends(Needs("operate", installation=True))]
 InstallationOperator = Annotated[Caller, Depends(Needs("operate", installation=True, tenant=False))]
 """Somebody who acts on what all tenants share: queues and schedules."""
 
-SECONDS: Final = 2
-_LIMIT_TIME: Final = f"select set_config('statement_timeout', '{SECONDS}s', true)"
-
 
 @asynccontextmanager
 async def looking(request: Request) -> AsyncIterator[Connection]:
     """The caller's transaction for reading: a statement that takes longer than two seconds is stopped."""
-    async with acting(request) as connection:
-        await connection.execute(_LIMIT_TIME)
-        yield connection
+    with time_limited_read():
+        async with acting(request) as connection:
+            yield connection
 
 
 async def slugs(request: Request, connection: Connection, ids: Iterable[UUID | None]) -> dict[UUID, str]:

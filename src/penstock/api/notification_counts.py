@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from penstock.observe.definitions import MetricDefinition
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+
+NOTIFICATIONS: Final = MetricDefinition(
+    "mail_notifications_total",
+    "counter",
+    ("provider", "outcome"),
+    "Notifications of mail providers, by what they led to: woken (a sync was asked for), pending (one was"
+    " wanted already), renewing, recreating, validated; stale (the subscription has ended, or its source is"
+    " paused), unknown (no such mailbox), unreadable; refused (not genuine).",
+)
 
 
 class NotificationCounts:
@@ -15,10 +26,7 @@ class NotificationCounts:
         from prometheus_client import Counter
 
         self._received = Counter(
-            "mail_notifications",
-            "Notifications of mail providers, by what they led to",
-            ["provider", "outcome"],
-            registry=registry,
+            NOTIFICATIONS.name, NOTIFICATIONS.meaning, NOTIFICATIONS.labels, registry=registry
         )
 
     def received(self, provider: str, outcome: str) -> None:

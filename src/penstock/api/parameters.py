@@ -30,3 +30,14 @@ Wait = Annotated[
 ]
 Cursor = Annotated[str | None, Query(max_length=200, description="The `cursor` of the previous page.")]
 Limit = Annotated[int, Query(ge=1, le=1_000, description="Maximum items per page.")]
+NamePart = Annotated[
+    str | None, Query(max_length=200, pattern=r"^[^\x00]*$", description="Part of the name.")
+]
+States = Annotated[
+    str | None,
+    Query(
+        max_length=200,
+        pattern="^[a-z_,! ]*$",
+        description="Only these states, separated by commas; `!` before one excludes it.",
+    ),
+]

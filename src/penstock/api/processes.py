@@ -12,13 +12,16 @@ from penstock.api.acting import acting
 from penstock.api.guarded import GuardedRoute
 from penstock.api.looking import Runner, Watcher, looking
 from penstock.api.parameters import Limit
-from penstock.processes.operation_rows import ProcessRow, ProcessState, ShownProcess
+from penstock.processes.operation_rows import ProcessOrder, ProcessRow, ProcessState, ShownProcess
 from penstock.processes.operations import ProcessOperations
 
 router = APIRouter(route_class=GuardedRoute, tags=["Queues"], prefix="/v1/processes")
 
 State = Annotated[ProcessState | None, Query(description="Only processes in this state.")]
 Kind = Annotated[str | None, Query(max_length=127, description="Only this process, such as send_email.")]
+Order = Annotated[
+    ProcessOrder, Query(description="By start: `-created` newest first, `created` oldest first.")
+]
 After = Annotated[str | None, Query(max_length=4_000, description="The `cursor` of the previous page.")]
 ProcessName = Annotated[str, Path(max_length=127, description="The process, such as comms.send_email.")]
 RootId = Annotated[int, Path(ge=0, le=2**63 - 1, description="The number behind the slash of its id.")]
@@ -37,12 +40,13 @@ async def processes(
     caller: Watcher,
     state: State = None,
     process: Kind = None,
+    sort: Order = "-created",
     cursor: After = None,
     limit: Limit = 50,
 ) -> ProcessList:
     """List supervised processes, newest first."""
     async with looking(request) as connection:
-        rows, after = await ProcessOperations(connection).page(process, state, cursor, limit)
+        rows, after = await ProcessOperations(connection).page(process, state, cursor, limit, sort)
     return ProcessList(items=rows, cursor=after)
 
 

@@ -12,6 +12,7 @@ from penstock.api.acting import operating
 from penstock.api.guarded import GuardedRoute
 from penstock.api.json_values import Body, Text
 from penstock.api.looking import InstallationOperator, Watcher, looking
+from penstock.api.parameters import NamePart, States
 from penstock.queue.look_rows import QueueDetail, QueueFigures
 from penstock.queue.looks import Looks
 from penstock.queue.operations import Operations
@@ -43,10 +44,16 @@ class LimitsWanted(Body):
 
 
 @router.get("", operation_id="listQueues")
-async def queues(request: Request, caller: Watcher) -> QueueList:
-    """List the queues with their depths, speed and workers; a tenant sees counts of its own tasks."""
+async def queues(request: Request, caller: Watcher, state: States = None, q: NamePart = None) -> QueueList:
+    """List the queues with their depths, speed and workers; a tenant sees counts of its own tasks.
+
+    A queue's state is `running` or `paused`.
+    """
     async with looking(request) as connection:
-        return QueueList(items=await Looks(connection).queues())
+        looks = Looks(connection)
+        chosen = await looks.chosen("queues", {"state": state, "q": q})
+        found = await looks.queues()
+    return QueueList(items=[each for each in found if chosen is None or each.queue in chosen])
 
 
 @router.get("/{queue}", operation_id="showQueue")

@@ -12,8 +12,10 @@ from penstock.api.acting import operating
 from penstock.api.guarded import GuardedRoute
 from penstock.api.json_values import Body
 from penstock.api.looking import InstallationOperator, Watcher, looking
+from penstock.api.parameters import NamePart, States
 from penstock.api.tasks import TaskEnqueued
 from penstock.errors import ScheduleNotFound
+from penstock.queue.looks import Looks
 from penstock.queue.operations import Operations
 from penstock.queue.operator_rows import ScheduleRow
 
@@ -33,10 +35,14 @@ class ScheduleChange(Body):
 
 
 @router.get("", operation_id="listSchedules")
-async def schedules(request: Request, caller: Watcher) -> ScheduleList:
-    """List the cron schedules with their next and last ticks."""
+async def schedules(
+    request: Request, caller: Watcher, state: States = None, q: NamePart = None
+) -> ScheduleList:
+    """List the cron schedules with their next and last ticks; a schedule's state is `on` or `off`."""
     async with looking(request) as connection:
-        return ScheduleList(items=await Operations(connection).schedules())
+        chosen = await Looks(connection).chosen("schedules", {"state": state, "q": q})
+        found = await Operations(connection).schedules()
+    return ScheduleList(items=[each for each in found if chosen is None or each.schedule_name in chosen])
 
 
 @router.post("/{name}/run", status_code=201, operation_id="runSchedule")

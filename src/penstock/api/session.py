@@ -16,6 +16,7 @@ from penstock.accounts.sessions import ConsoleSession, end_session, list_session
 from penstock.api.acting import acting, operators_for
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import Needs, engine_of
+from penstock.api.parameters import NamePart
 from penstock.api.prefix import prefix_of
 from penstock.engine.operator_access import accounts_of
 
@@ -92,10 +93,13 @@ async def sessions(
     tenant: Annotated[
         str | None, Query(max_length=63, description="Only this tenant's; for the installation.")
     ] = None,
+    q: NamePart = None,
 ) -> SessionList:
     """List who is signed in, newest first."""
     async with acting(request) as conn:
-        found = await list_sessions(conn, of_installation=caller.tenant is None, tenant=tenant)
+        found = await list_sessions(
+            conn, of_installation=caller.tenant is None, tenant=tenant, name_part=q or None
+        )
     return SessionList(items=found)
 
 

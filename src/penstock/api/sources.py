@@ -13,10 +13,10 @@ from penstock.accounts import Caller
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import engine_of
 from penstock.api.json_values import Body, Text
-from penstock.api.parameters import Admin, Operator, Reader
+from penstock.api.parameters import Admin, NamePart, Operator, Reader, States
 from penstock.api.shown_once import SecretNote, ShownOnce
 from penstock.model import SourceId
-from penstock.sources.sources import Source
+from penstock.sources.sources import ListedSource
 from penstock.sources.webhook.webhook_source import WebhookSecret
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sources"], prefix="/v1")
@@ -31,7 +31,7 @@ OneSource = Annotated[UUID, Path(alias="source_id", description="The source's id
 class SourceList(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    items: Sequence[Source]
+    items: Sequence[ListedSource]
 
 
 class SourceWanted(Body):
@@ -48,9 +48,20 @@ class SourceSecret(BaseModel):
 
 
 @router.get("/sources", operation_id="listSources")
-async def sources(request: Request, caller: Reader) -> SourceList:
-    """List sources, oldest first."""
-    return SourceList(items=await engine_of(request).sources.list(caller.tenant_id))
+async def sources(
+    request: Request,
+    caller: Reader,
+    kind: Annotated[
+        str | None,
+        Query(max_length=500, description="Only these kinds, separated by commas; ! excludes one."),
+    ] = None,
+    state: States = None,
+    project: Annotated[str | None, Query(max_length=63, description="Only those of this project.")] = None,
+    q: NamePart = None,
+) -> SourceList:
+    """List sources, oldest first, with how many documents each has and its last sync."""
+    chosen = {"kind": kind, "state": state, "project": project, "q": q}
+    return SourceList(items=await engine_of(request).sources.list(caller.tenant_id, chosen))
 
 
 @router.post("/sources/webhook", status_code=201, operation_id="createWebhookSource")

@@ -13,7 +13,7 @@ from penstock.api.acting import operators_for
 from penstock.api.guarded import GuardedRoute
 from penstock.api.identity import Needs, engine_of
 from penstock.api.json_values import Body, Text
-from penstock.api.parameters import ProjectSlug
+from penstock.api.parameters import NamePart, ProjectSlug, States
 from penstock.engine.operator_access import accounts_of
 
 router = APIRouter(route_class=GuardedRoute, tags=["Account"], prefix="/v1/tenants")
@@ -55,9 +55,13 @@ class TenantChanges(_Limits):
 
 
 @router.get("", operation_id="listTenants")
-async def tenants(request: Request, caller: Viewer) -> TenantList:
-    """List all tenants with their limits and what they use of them, oldest first."""
-    return TenantList(items=await (await _accounts(request, caller)).list_tenants())
+async def tenants(request: Request, caller: Viewer, state: States = None, q: NamePart = None) -> TenantList:
+    """List the tenants with their limits and what they use of them, oldest first.
+
+    A tenant's state is `active` or `deleted`; `q` is part of its name or slug.
+    """
+    found = await (await _accounts(request, caller)).list_tenants()
+    return TenantList(items=[each for each in found if _matches(each, state, q)])
 
 
 @router.post("", status_code=201, operation_id="createTenant")
@@ -78,6 +82,16 @@ async def change(request: Request, caller: OperatorAdmin, slug: ProjectSlug, bod
     found = await accounts.find_tenant(slug)
     await accounts.set_tenant(found.tenant_id, **changes)
     return await accounts.show_tenant(found.tenant_id)
+
+
+def _matches(tenant: Tenant, states: str | None, part: str | None) -> bool:
+    """As lists of SQL match: several states separated by commas, `!` in front excludes one."""
+    words = [word for word in (states or "").split(",") if word]
+    excluded = {word[1:] for word in words if word.startswith("!")}
+    wanted = {word for word in words if not word.startswith("!")}
+    if tenant.status in excluded or (wanted and tenant.status not in wanted):
+        return False
+    return part is None or part.lower() in f"{tenant.name}\n{tenant.slug}".lower()
 
 
 async def _accounts(request: Request, caller: Caller) -> Accounts:

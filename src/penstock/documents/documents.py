@@ -135,6 +135,7 @@ class Documents:
         return spans_of(json.loads(await self._value(tenant_id, TIMELINE, document_id)))
 
     async def show(self, tenant_id: TenantId, document_id: DocumentId) -> Document:
+        """One document."""
         return row_from_json(
             Document, await self._value(tenant_id, "select ingest.show_document($1)", document_id)
         )
@@ -242,6 +243,7 @@ class Documents:
             total += sent
 
     async def reindex(self, tenant_id: TenantId, document_id: DocumentId) -> TaskId:
+        """Index it again; returns the task that does it."""
         return TaskId(int(await self._value(tenant_id, "select ingest.reindex_document($1)", document_id)))
 
     async def delete(self, tenant_id: TenantId, document_id: DocumentId) -> int:
@@ -249,6 +251,7 @@ class Documents:
         return int(await self._value(tenant_id, "select ingest.delete_document($1)", document_id))
 
     async def explain(self, tenant_id: TenantId, document_id: DocumentId) -> Explanation:
+        """Where the document is on its way, and why."""
         return row_from_json(
             Explanation, await self._value(tenant_id, "select ingest.explain_document($1)", document_id)
         )

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from penstock.blobs.intents import Intent, Intents
 from penstock.blobs.spool import Spooled, spool
 from penstock.blobs.store import Blobs
+from penstock.db import Connection
 from penstock.db.tenancy import TenantPool
 from penstock.documents.rows import Taken
 from penstock.errors import InvalidArgument, InvalidMove
 from penstock.model import DocumentId, ProjectId, SourceId, TenantId, uuid7
-from penstock.model.media import extension, sniff
+from penstock.model.media import extension
 from penstock.model.rows import row_from
+from penstock.model.sniffing import sniff
 from penstock.observe import get_logger
 from penstock.settings import Settings
 
@@ -59,8 +61,11 @@ class Intake:
         max_bytes: int | None = None,
         replay: tuple[SourceId, bytes] | None = None,
         retry_failed: bool = True,
+        within: Callable[[Connection, Taken], Awaitable[None]] | None = None,
     ) -> Taken:
         """Accept a document. `replay` identifies a webhook delivery: a repeated one is rejected.
+
+        `within` is called last in the transaction that takes it in, to write what belongs to it.
 
         The `external_id` is its identity or, without one, its content. Without `retry_failed`, unchanged
         content that failed for good is not retried, and the result's status is `failed`.
@@ -101,7 +106,10 @@ class Intake:
                     parent_document_id,
                     retry_failed,
                 )
-                return await self._store(row, spooled, intent)
+                taken = await self._store(row, spooled, intent)
+                if within is not None:
+                    await within(conn, taken)
+                return taken
 
     async def replace(
         self,

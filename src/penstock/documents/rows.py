@@ -110,6 +110,14 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkHeading:
+    """A heading inside a chunk: where it starts in the document's text, and its path, itself included."""
+
+    start: int
+    path: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRow:
     chunk_id: UUID
     ordinal: int
@@ -120,6 +128,9 @@ class ChunkRow:
     page_from: int | None
     page_to: int | None
     heading_path: list[str]
+    """The headings above its first words."""
+    headings: list[ChunkHeading]
+    """Every heading inside it, in order."""
     embedding_model: str | None
     embedding_text_sha256: str | None
 

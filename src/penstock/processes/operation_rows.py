@@ -8,6 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 ProcessState = Literal["open", "succeeded", "failed"]
+ProcessOrder = Literal["created", "-created"]
 Finding = Literal["open", "failed", "swept", "unattended"]
 
 

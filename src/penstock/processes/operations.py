@@ -10,7 +10,13 @@ from penstock.db import Connection
 from penstock.db.connect import translated
 from penstock.errors import InvalidArgument
 from penstock.model.rows import row_from_json
-from penstock.processes.operation_rows import ProcessRow, ProcessState, ShownProcess, UnhealthyProcess
+from penstock.processes.operation_rows import (
+    ProcessOrder,
+    ProcessRow,
+    ProcessState,
+    ShownProcess,
+    UnhealthyProcess,
+)
 
 
 class ProcessOperations:
@@ -35,16 +41,22 @@ class ProcessOperations:
         return [ProcessRow(*row) for row in rows]
 
     async def page(
-        self, process: str | None, state: ProcessState | None, cursor: str | None, limit: int
+        self,
+        process: str | None,
+        state: ProcessState | None,
+        cursor: str | None,
+        limit: int,
+        sort: ProcessOrder = "-created",
     ) -> tuple[Sequence[ProcessRow], str | None]:
-        """One page, newest first, and the cursor of the next: the last root id of each process so far."""
+        """One page, and the cursor of the next: the last root id of each process so far."""
         after = _cursor(cursor)
-        call = "select * from all_tenants.list_roots($1, null, $2, $3, $4)"
+        call = "select * from all_tenants.list_roots($1, null, $2, $3, $4, $5)"
         with translated():
-            rows = await self._connection.fetch(call, process, state, limit, json.dumps(after))
+            rows = await self._connection.fetch(call, process, state, limit, json.dumps(after), sort)
         found = [ProcessRow(*row) for row in rows]
+        furthest = min if sort == "-created" else max
         for row in found:
-            after[row.process] = min(row.root_id, after.get(row.process, row.root_id))
+            after[row.process] = furthest(row.root_id, after.get(row.process, row.root_id))
         return found, json.dumps(after, separators=(",", ":")) if len(found) == limit else None
 
     async def show(self, process: str, root_id: int) -> ShownProcess:

@@ -35,6 +35,8 @@ SECURITY_ORDER = (
     "grants",
 )
 """How the files that are re-applied after the objects follow each other, by path or by folder."""
+ON_REQUEST = "on_request"
+"""The folder of files that no migration applies, because what they need may be absent, such as pgmq."""
 MIGRATION_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 CREATED_SCHEMA = re.compile(r"^create schema (?:if not exists )?([a-z_][a-z0-9_]*)", re.MULTILINE)
 
@@ -91,6 +93,12 @@ def code_version() -> int:
     """The number of the newest migration in the package, without reading a file."""
     names = os.listdir(os.path.join(HERE, "migrations"))
     return max((int(name[:4]) for name in names if MIGRATION_NAME.fullmatch(name)), default=0)
+
+
+def on_request(name: str) -> str:
+    """A file that is applied when somebody asks for it, by its path without the ending."""
+    with open(os.path.join(HERE, ON_REQUEST, f"{name}.sql"), encoding="utf-8") as file:
+        return file.read()
 
 
 def load(root: Path | None = None) -> SqlTree:

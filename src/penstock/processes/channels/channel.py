@@ -15,6 +15,13 @@ Request = TypeVar("Request", bound=BaseModel)
 
 
 class Channel(Protocol):
+    """Makes the calls to a provider; `concurrency` and `close` are optional.
+
+    A class of your own is instantiated without arguments, registered in the entry point group
+    `penstock.channels` or declared with `@app.channel(name)`. `concurrency` is how many attempts one worker
+    makes at a time, 4 by default; `close()`, which may be async, is called at the end.
+    """
+
     async def call(self, request: Mapping[str, Any], run: TaskRun) -> Mapping[str, Any]:
         """Do what the before handler's payload asks for and return the worker_payload.
 

@@ -29,6 +29,8 @@ begin
   end if;
   update accounts.project p set deleted_at = internal.clock(), next_embedder = null
   where p.project_id = v_project.project_id and p.deleted_at is null;
+  delete from ingest.gate g where g.project_id = v_project.project_id;
+  delete from ingest.gate_evaluation e where e.project_id = v_project.project_id;
   -- Documents that are left for the task must not be found until then either.
   update ingest.document d set live_generation = 0, staged_generation = null, staged_pipeline = null
   where d.tenant_id = v_project.tenant_id and d.project_id = v_project.project_id and d.deleted_at is null

@@ -32,7 +32,9 @@ begin
     filename = null, path = null, external_id = null, title = null, author = null, language = null,
     document_created_at = null,
     document_modified_at = null, reason_code = null, error_message = null, parser = null, page_count = null,
-    warnings = '{}', metadata = '{}', pipeline_config = null, staged_pipeline = null, indexed_pipeline = null,
+    warnings = '{}', metadata = '{}', pipeline_config = null, staged_pipeline = null, staged_sha256 = null,
+    staged_facts = null,
+    indexed_pipeline = null,
     content_sha256 = sha256(convert_to(d.document_id::text, 'utf8')), indexed_sha256 = null,
     fallback_embedder = null,
     mime_type = 'application/octet-stream', size_bytes = 0

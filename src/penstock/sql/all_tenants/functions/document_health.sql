@@ -1,5 +1,5 @@
 -- What an operator should know about documents of every tenant: how many failed and why, how many wait for an embedder or are
--- indexed with a fallback, and which embedders are unavailable since when.
+-- indexed with a fallback, which embedders are unavailable since when, and what waits at a gate.
 create or replace function all_tenants.document_health()
 returns jsonb
 language sql
@@ -19,5 +19,12 @@ as $$
     'fallback', (
       select count(*) from ingest.document d where d.fallback_embedder is not null and d.deleted_at is null),
     'outages', coalesce((
-      select jsonb_agg(to_jsonb(o) order by o.embedder) from ingest.outages() o), '[]'));
+      select jsonb_agg(to_jsonb(o) order by o.embedder) from ingest.outages() o), '[]'),
+    'gates', coalesce((
+      select jsonb_agg(jsonb_build_object('tenant', t.slug, 'project', p.slug, 'says', g.row ->> 'says') order by t.slug, p.slug)
+      from ingest.gate x
+      join accounts.project p on p.project_id = x.project_id
+      join accounts.tenant t on t.tenant_id = x.tenant_id
+      cross join lateral (select ingest.gate_row(x.project_id)) as g (row)
+      where g.row ->> 'waiting' is not null and g.row #>> '{evaluation,state}' = 'failed'), '[]'));
 $$;

@@ -1,5 +1,6 @@
--- Everybody who is signed in, newest first: to the installation and to every tenant, or to one. For operators.
-create or replace function all_tenants.list_sessions(_slug text default null, _limit integer default 1000)
+-- Everybody who is signed in, newest first: to the installation and to every tenant, or to one; `_q` is part of a name.
+-- For operators.
+create or replace function all_tenants.list_sessions(_slug text default null, _limit integer default 1000, _q text default null)
 returns setof jsonb
 language sql
 stable
@@ -16,5 +17,7 @@ as $$
     from accounts.session s
     join accounts.tenant t on t.tenant_id = s.tenant_id
     where (_slug is null or t.slug = _slug) and accounts.is_live(s)
-  ) s order by s.created_at desc limit _limit;
+  ) s
+  where _q is null or strpos(lower(s.row ->> 'name'), lower(_q)) > 0
+  order by s.created_at desc limit _limit;
 $$;

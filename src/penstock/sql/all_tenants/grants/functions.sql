@@ -15,6 +15,7 @@ grant execute on function
   all_tenants.end_watch,
   all_tenants.find_deletion,
   all_tenants.find_key,
+  all_tenants.find_operator_key,
   all_tenants.find_session,
   all_tenants.look_up_notifications,
   all_tenants.show_connect,
@@ -42,6 +43,8 @@ to penstock_api, service_role;
 
 grant execute on function
   all_tenants.ailing_roots,
+  all_tenants.embedders_in_use,
+  all_tenants.indexed_chunks,
   all_tenants.parameter_health,
   all_tenants.push_health,
   all_tenants.slugs_of,
@@ -49,7 +52,8 @@ grant execute on function
 to service_role, penstock_reader;
 
 grant execute on function
-  all_tenants.settle_documents
+  all_tenants.settle_documents,
+  all_tenants.sources_of_objects
 to worker_service_user, service_role;
 
 grant execute on function
@@ -57,6 +61,7 @@ grant execute on function
   all_tenants.begin_audit,
   all_tenants.cancel_operation,
   all_tenants.create_login_link,
+  all_tenants.create_operator_key,
   all_tenants.create_tenant,
   all_tenants.delete_view,
   all_tenants.deletion_of,
@@ -69,11 +74,13 @@ grant execute on function
   all_tenants.list_audit,
   all_tenants.list_operation_items,
   all_tenants.list_operations,
+  all_tenants.list_operator_keys,
   all_tenants.list_sessions,
   all_tenants.list_tenants,
   all_tenants.list_views,
   all_tenants.preview_operation,
   all_tenants.put_view,
+  all_tenants.revoke_operator_key,
   all_tenants.rewrap_secrets,
   all_tenants.secrets_to_rewrap,
   all_tenants.set_view,
@@ -96,8 +103,10 @@ grant execute on function
   all_tenants.note_incidents,
   all_tenants.note_marked,
   all_tenants.note_parameters,
+  all_tenants.projects_with_clients_to_embed,
   all_tenants.refresh_statistics,
   all_tenants.return_from_fallback,
+  all_tenants.settle_bulk,
   all_tenants.settle_operations,
   all_tenants.settle_stranded,
   all_tenants.settle_syncs,
@@ -115,5 +124,16 @@ grant execute on function
 to worker_service_user;
 
 grant execute on function
+  all_tenants.find_roots,
+  all_tenants.restart_root,
+  all_tenants.root_state,
   all_tenants.source_tenant
 to penstock_owner;
+
+-- The queue's owner finds the tenants that messages of inlets name.
+grant usage on schema all_tenants to penstock_queue;
+grant execute on function
+  all_tenants.fail_job,
+  all_tenants.slugs_of,
+  all_tenants.tenants_named
+to penstock_queue;

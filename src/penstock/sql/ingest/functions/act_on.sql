@@ -1,12 +1,15 @@
 -- Does an operation's action to one item, for the item's tenant. Returns why it was skipped; null: it was done. Runs with its caller's
 -- rights. Locks: those of the function it calls. Raises what that raises.
-create or replace function ingest.act_on(_action text, _item text, _started_by text)
+create or replace function ingest.act_on(_action text, _item text, _started_by text, _own text default null)
 returns text
 language plpgsql
 as $$
 declare
   v_state text;
 begin
+  if split_part(_action, '.', 1) not in ('documents', 'decisions', 'tasks', 'dead') then
+    return ingest.act_on_part(_action, _item, _started_by, _own);
+  end if;
   case _action
     when 'documents.retry' then
       perform ingest.retry_document(_item::uuid);

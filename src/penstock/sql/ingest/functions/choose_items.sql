@@ -1,6 +1,6 @@
 -- Chooses the items of an operation, once, in one statement and so at one moment: what matches its filter and has not changed since
 -- it was started. A canary's are a sample: the order is then that of a hash. Returns how many, or null after it ended the operation
--- because they are far more or fewer than the person expected. Runs with its caller's rights. Locks: the operation's row.
+-- because they are far more than the person expected; a number that was named as approximate bounds nothing. Runs with its caller's rights. Locks: the operation's row.
 create or replace function ingest.choose_items(_operation ingest.operation)
 returns bigint
 language plpgsql
@@ -15,7 +15,7 @@ begin
   from ingest.operation_targets(_operation.action::text, _operation.filter, _operation.started_at) t;
   get diagnostics v_total = row_count;
   -- Fewer is harmless: they have changed meanwhile, or somebody else dealt with them.
-  if v_total > _operation.expected_count * 1.1 + 10 then
+  if v_total > _operation.expected_count * 1.1 + 10 and _operation.expected_count <= ingest.exact_up_to() then
     perform ingest.end_operation(_operation.operation_id, 'stopped', format(
       '%s items match, not about %s: nothing was done. Look at them again, then start with this number.',
       v_total, _operation.expected_count));

@@ -43,7 +43,7 @@ begin
     v_reason := null;
     begin
       perform set_config('penstock.tenant_id', coalesce(nullif(v_item.tenant_id, internal.no_tenant())::text, ''), true);
-      v_reason := ingest.act_on(v_operation.action::text, v_item.item, v_operation.started_by);
+      v_reason := ingest.act_on(v_operation.action::text, v_item.item, v_operation.started_by, v_operation.filter ->> 'own');
       v_outcome := case when v_reason is null then 'done' else 'skipped' end;
     exception
       when others then

@@ -13,7 +13,7 @@ declare
 begin
   if _document.status = 'failed' then
     -- The message of a rejected document already begins with its code.
-    return query select 'failed', format('It failed at %s: %s', _document.updated_at, case
+    return query select 'failed', format('It failed at %s: %s', date_trunc('second', _document.updated_at), case
         when starts_with(_document.error_message, _document.reason_code || ':') then _document.error_message
         else format('%s: %s', coalesce(_document.reason_code, 'unknown'),
           coalesce(_document.error_message, 'no message was kept')) end),
@@ -36,7 +36,7 @@ begin
   elsif _document.status in ('pending', 'processing', 'embedding') then
     return query
     select 'embedder_unavailable', format('The embedder %s has been unavailable since %s: %s The next call is at %s.',
-      o.embedder, o.since, rtrim(o.reason, '.') || '.', o.retry_at),
+      o.embedder, date_trunc('second', o.since), rtrim(o.reason, '.') || '.', date_trunc('second', o.retry_at)),
       'Nothing to do; it continues automatically when the embedder answers. PENSTOCK_EMBEDDER_FALLBACK names a second model '
         'to index with meanwhile.'
     from internal.embedder_outage o

@@ -16,13 +16,7 @@ begin
   if v_document.document_id is null then
     return;
   end if;
-  if _mode = 'stage' then
-    perform ingest.note_event(_document_id, 'staging_failed', null, null, _code, _message, _detail);
-    if _final then
-      update ingest.document d set staged_pipeline = 'failed ' || (_detail ->> 'pipeline')
-      where d.document_id = _document_id;
-    end if;
-  elsif _final then
+  if _final then
     perform ingest.move_document(_document_id, 'failed', 'failed', _code, _message, _detail);
     perform ingest.close_ingestions(_document_id, 'failed', null, _code, _message);
   else

@@ -1,5 +1,5 @@
 -- Publishes the result of a run: switches the live generation, records what was found, closes all open ingestions. Its chunks
--- were staged before, so this is short; the caller closes the lease in the same transaction. Returns indexed, staged, gone
+-- were staged before, so this is short; the caller closes the lease in the same transaction. Returns indexed, gone
 -- (deleted meanwhile) or stale (its content or pipeline changed during the run: another run follows).
 -- Locks: the project's row shared (a switch to another embedder waits), the document's row. Raises PS006, PS012.
 create or replace function ingest.finish_run(
@@ -30,9 +30,7 @@ begin
     return 'gone';
   end if;
   v_wanted := ingest.pipeline_of(
-    v_project,
-    coalesce(_facts ->> 'fallback', case _mode when 'stage' then v_project.next_embedder else v_project.embedder end),
-    v_document.pipeline_config, _code_version);
+    v_project, coalesce(_facts ->> 'fallback', v_project.embedder), v_document.pipeline_config, _code_version);
 
   if v_document.content_sha256 <> _content_sha256 or v_wanted is distinct from _pipeline then
     perform ingest.put_sweep(_document_id, _generation, interval '0');
@@ -44,39 +42,11 @@ begin
     return 'stale';
   end if;
 
-  if _mode = 'stage' then
-    if v_document.staged_generation is not null then
-      perform ingest.put_sweep(_document_id, v_document.staged_generation, _sweep_after);
-    end if;
-    update ingest.document d set
-      staged_generation = _generation, staged_pipeline = _pipeline,
-      staged_chunks = (_facts #>> '{counts,chunks}')::integer, staged_tokens = (_facts #>> '{counts,tokens}')::bigint
-    where d.document_id = _document_id;
-    perform ingest.note_event(_document_id, 'staged', null, null, null, null, _facts -> 'counts');
-    return 'staged';
-  end if;
-
   perform ingest.move_document(_document_id, 'indexed', 'indexed', null, null, _facts -> 'counts');
   if v_document.live_generation > 0 then
     perform ingest.put_sweep(_document_id, v_document.live_generation, _sweep_after);
   end if;
-  update ingest.document d set
-    live_generation = _generation,
-    chunk_count = (_facts #>> '{counts,chunks}')::integer,
-    token_count = (_facts #>> '{counts,tokens}')::bigint,
-    indexed_at = internal.clock(),
-    indexed_sha256 = _content_sha256,
-    indexed_pipeline = _pipeline,
-    fallback_embedder = nullif(_facts ->> 'fallback', v_project.embedder),
-    title = _facts ->> 'title',
-    author = _facts ->> 'author',
-    language = _facts ->> 'language',
-    document_created_at = (_facts ->> 'created_at')::timestamptz,
-    document_modified_at = (_facts ->> 'modified_at')::timestamptz,
-    page_count = (_facts ->> 'page_count')::integer,
-    parser = _facts ->> 'parser',
-    warnings = array(select jsonb_array_elements_text(coalesce(_facts -> 'warnings', '[]')))
-  where d.document_id = _document_id;
+  perform ingest.put_live(_document_id, _generation, _content_sha256, _pipeline, _facts);
   if v_document.indexed_sha256 <> _content_sha256 then
     perform ingest.drop_old_attachments(_document_id);
   end if;

@@ -15,12 +15,7 @@ begin
   if v_document.document_id is null then
     return;
   end if;
-  if _mode = 'stage' then
-    perform ingest.note_event(
-      _document_id, 'waits', null, null, _reason, _message, jsonb_build_object('seconds', _seconds));
-  else
-    perform ingest.move_document(
-      _document_id, 'pending', 'waits', _reason, _message, jsonb_build_object('seconds', _seconds));
-  end if;
+  perform ingest.move_document(
+    _document_id, 'pending', 'waits', _reason, _message, jsonb_build_object('seconds', _seconds));
 end;
 $$;

@@ -1,5 +1,6 @@
 -- What an operation would act on: everything that matches its filter and was there, and as it is, at _before. `state` says in
--- which state each is. For a transaction without a tenant: tasks and dead letters of all tenants, or of the one the filter names.
+-- which state each is. For a transaction without a tenant: what belongs to all tenants, or tasks, dead letters, processes, sessions and
+-- operations of every tenant, or of the one the filter names.
 -- Runs with its caller's rights. Raises PS005, PS012, PS013.
 create or replace function ingest.operation_targets(
   _action text, _filter jsonb, _before timestamptz, _limit bigint default null
@@ -34,6 +35,32 @@ begin
         and (_filter ->> 'reason' is null or d.skip_reason = _filter ->> 'reason')
         and (_filter ->> 'name' is null or d.name = _filter ->> 'name')
       limit _limit;
+    when 'sources' then
+      perform ingest.refuse_filter(_filter, array['kind', 'state', 'project', 'q', 'ids']);
+      return query
+      select s.source_id::text, s.tenant_id, s.state from ingest.find_sources(_filter, _before) s limit _limit;
+    when 'clients' then
+      perform ingest.refuse_filter(_filter, array['query', 'ids']);
+      return query
+      select g.client_id::text, g.tenant_id, g.state from ingest.find_group_targets(_filter, _before) g limit _limit;
+    when 'keys', 'sessions' then
+      return query select t.item, t.tenant_id, t.state from ingest.access_targets(_action, _filter, _before) t limit _limit;
+    when 'operations' then
+      perform ingest.refuse_filter(_filter, array['state', 'ids']);
+      -- One that cancels is not cancelled: two of them would wait for each other's row.
+      return query
+      select o.operation_id::text, nullif(o.tenant_id, internal.no_tenant()),
+        case when o.action::text = 'operations.cancel' then 'cancelling' else o.state::text end
+      from ingest.operation o
+      where (v_all or o.tenant_id = v_tenant_id) and o.started_at < _before
+        and (_filter ->> 'state' is null or o.state::text = any (string_to_array(_filter ->> 'state', ',')))
+        and (not _filter ? 'ids' or _filter -> 'ids' ? o.operation_id::text)
+      limit _limit;
+    when 'workers', 'queues', 'schedules', 'inlets' then
+      perform ingest.refuse_filter(_filter,
+        array['state', 'q', 'ids'] || case when _action like 'workers.%' then array['queue'] else '{}' end);
+      return query
+      select p.item, null::uuid, p.state from queues.find_parts(split_part(_action, '.', 1), _filter, _before) p limit _limit;
     else
       if v_all and _filter ? 'tenant' then
         select t.tenant_id into v_tenant_id from accounts.tenant t where t.slug = _filter ->> 'tenant';
@@ -43,9 +70,12 @@ begin
         end if;
         v_all := false;
       end if;
-      if split_part(_action, '.', 1) = 'dead' then
+      if _action like 'processes.%' then
+        perform ingest.refuse_filter(_filter, array['process', 'state', 'tenant', 'ids']);
+        return query select r.item, r.tenant_id, r.state from all_tenants.find_roots(_filter, v_tenant_id, _before, _limit) r;
+      elsif split_part(_action, '.', 1) = 'dead' then
         perform ingest.refuse_filter(_filter,
-          array['task_type', 'fingerprint', 'error_code', 'reason', 'died_before', 'tenant', 'ids']);
+          array['queue', 'task_type', 'fingerprint', 'error_code', 'reason', 'died_before', 'tenant', 'ids']);
         return query
         select t.task_id::text, t.tenant_id, 'dead' from queues.find_dead_targets(_filter, v_tenant_id, v_all, _before, _limit) t;
       else

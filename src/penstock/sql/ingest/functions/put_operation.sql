@@ -1,6 +1,6 @@
 -- Starts an operation with its task, if the number the person saw is about the number there is. The filter of an operation that may
 -- name a tenant loses nothing: it is kept as given. Runs with its caller's rights. Raises PS005, PS012, PS013, PS014 when the count
--- differs by more than a tenth.
+-- differs by more than a tenth; an approximate one may be up to twice the number the person saw, which then was approximate too.
 create or replace function ingest.put_operation(
   _action text, _filter jsonb, _expected_count bigint, _canary_percent integer, _started_by text
 )
@@ -22,7 +22,7 @@ begin
       message = format('a canary of %s per cent is out of range', _canary_percent), hint = 'Use 1 to 50, or none.';
   end if;
   if abs(v_count - _expected_count) > greatest(_expected_count, v_count) * 0.1
-    and not ((v_counted ->> 'approximate')::boolean and _expected_count > v_count)
+    and not ((v_counted ->> 'approximate')::boolean and _expected_count > ingest.exact_up_to() and v_count <= 2 * _expected_count)
   then
     raise exception using errcode = 'PS014', detail = 'expected_count',
       message = format('%s items match now, not %s', v_count, _expected_count),

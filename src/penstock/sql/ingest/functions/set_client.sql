@@ -17,6 +17,7 @@ begin
     industry = case when _changes ? 'industry' then _changes ->> 'industry' else c.industry end,
     summary = case when _changes ? 'summary' then _changes ->> 'summary' else c.summary end,
     key_facts = case when _changes ? 'key_facts' then coalesce(nullif(_changes -> 'key_facts', 'null'), '{}') else c.key_facts end,
+    embedding_model = null, -- the worker embeds it again
     updated_at = internal.clock()
   where c.client_id = v_client.client_id;
   perform ingest.group_all_clients();

@@ -31,8 +31,9 @@ begin
     'ingest.client_fact', 'ingest.client_change', 'ingest.client_key', 'ingest.client_member', 'ingest.client_group',
     'ingest.client_join', 'ingest.client_apart', 'ingest.source_stream', 'ingest.pending_sync', 'ingest.mail_watch',
     'ingest.connect_attempt', 'ingest.revocation', 'ingest.subscription', 'ingest.reconnect_incident', 'ingest.ingestion_job',
-    'ingest.decision', 'ingest.stage_sample', 'ingest.operation_item', 'ingest.operation', 'accounts.saved_view',
-    'accounts.kept_reply', 'accounts.session', 'accounts.login_link', 'accounts.audit_entry',
+    'ingest.decision', 'ingest.stage_sample', 'ingest.operation_item', 'ingest.operation', 'ingest.gate_evaluation',
+    'ingest.gate_question', 'ingest.gate', 'ingest.bulk_document', 'ingest.bulk_shard',
+    'ingest.bulk_run', 'accounts.saved_view', 'accounts.kept_reply', 'accounts.session', 'accounts.login_link', 'accounts.audit_entry',
     'accounts.api_key', 'accounts.usage', 'vault.secret', 'vault.parameter',
     'comms.email_attachment']
   loop

@@ -47,7 +47,9 @@ grant select, insert, update on internal.vault_key to penstock_all_tenants;
 -- Workers that wait on mail servers belong to no tenant either.
 grant select, insert, update, delete on internal.mail_watcher to penstock_all_tenants;
 -- So do people who operate the whole installation, and what they did.
-grant select, insert, update, delete on internal.operator_session, internal.operator_link, internal.operator_audit
+grant select, insert, update, delete on internal.operator_session, internal.operator_link, internal.operator_audit,
+  internal.operator_key
 to penstock_all_tenants;
 -- And API processes whose pages somebody follows.
 grant select, insert, update, delete on internal.watcher to penstock_all_tenants;
+grant select on internal.watcher to penstock_queue;

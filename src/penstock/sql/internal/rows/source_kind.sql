@@ -8,6 +8,7 @@ values
   ('imap', 'IMAP', 'item'),
   ('hubspot', 'HubSpot', 'item'),
   ('google_drive', 'Google Drive', 'item'),
-  ('quickbooks', 'QuickBooks', 'item')
+  ('quickbooks', 'QuickBooks', 'item'),
+  ('s3', 'S3', 'item')
 on conflict (kind) do update set title = excluded.title, identity = excluded.identity
 where (k.title, k.identity) is distinct from (excluded.title, excluded.identity);

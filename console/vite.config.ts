@@ -12,6 +12,8 @@ const upstream = {
 export default defineConfig({
   // Relative, so that the server can put the prefix it is mounted behind in front.
   base: "./",
+  // No hook for development tools: what a build for people leaves out.
+  define: { __REACT_DEVTOOLS_GLOBAL_HOOK__: "undefined" },
   build: {
     outDir: env["PENSTOCK_CONSOLE_OUT"] ?? "../src/penstock/console/dist",
     emptyOutDir: true,
@@ -21,13 +23,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // Two hundred small files compress badly: what pages share is one file, each area's pages another.
+        // Two hundred small files compress badly: our code is one file, what it stands on another.
         codeSplitting: {
           groups: [
             { name: "chart", test: /node_modules[\\/]uplot|ui[\\/]chart/ },
             { name: "react", test: /node_modules/ },
-            { name: "parts", test: /src[\\/](api|app|lib|live|ui)[\\/]/ },
-            { name: "pages", test: /src[\\/]pages[\\/]/ },
+            { name: "app", test: /src[\\/](api|app|lib|live|ui|pages)[\\/]/ },
           ],
         },
       },

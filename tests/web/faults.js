@@ -33,6 +33,14 @@
     }
     return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]);
   };
+  const ratioOf = (colour, below) => {
+    const [high, low] = [light(over(parse(colour), below)), light(below)].sort((a, b) => b - a);
+    return (high + 0.05) / (low + 0.05);
+  };
+  for (const field of document.querySelectorAll('[placeholder]')) {
+    const ratio = ratioOf(getComputedStyle(field, '::placeholder').color, behind(field));
+    if (shown(field) && !field.value && ratio < 4.5) faults.push('contrast ' + ratio.toFixed(2) + ': placeholder ' + field.placeholder);
+  }
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const seen = new Set();
   while (walker.nextNode()) {
@@ -41,10 +49,7 @@
     seen.add(element);
     if (element.closest('svg, button:disabled, .visually-hidden, .skip, option')) continue;
     const style = getComputedStyle(element);
-    const below = behind(element);
-    const ink = over(parse(style.color), below);
-    const [high, low] = [light(ink), light(below)].sort((a, b) => b - a);
-    const ratio = (high + 0.05) / (low + 0.05);
+    const ratio = ratioOf(style.color, behind(element));
     const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
     if (ratio < (large ? 3 : 4.5))
       faults.push('contrast ' + ratio.toFixed(2) + ': ' + element.textContent.trim().slice(0, 40) + ' .' + element.className);

@@ -28,6 +28,8 @@ PATHS = (
     "/tasks",
     "/failures",
     "/workers",
+    "/schedules",
+    "/inlets",
     "/processes",
     "/operations",
     "/access/keys",
@@ -64,7 +66,7 @@ async def test_nothing_scrolls_sideways_at_phone_width(site: Site) -> None:
     document = await upload(site, "phone.pdf", handbook(), "application/pdf")
     shown = [f"/documents/{each['document_id']}?chunk=0" for each in (long_name, right_to_left, document)]
     wider: dict[str, int] = {}
-    async with site.visit(tenant="acme", watch=False, viewport={"width": 390, "height": 844}) as page:
+    async with site.visit(tenant="acme", watch=False, viewport={"width": 360, "height": 780}) as page:
         await page.add_init_script(COUNT_REQUESTS)
         for path in (*PATHS, *shown):
             await settled(page, path)

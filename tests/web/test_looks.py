@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.plugins.console import Site
 
@@ -18,6 +18,7 @@ PAGES = {
     "failures": "/failures",
     "failure": "/failures/{group}",
     "workers": "/workers",
+    "schedules": "/schedules",
     "processes": "/processes",
     "operations": "/operations",
 }
@@ -36,7 +37,7 @@ async def places(site: Site) -> dict[str, str]:
 @pytest.mark.parametrize("scheme", ["light", "dark", "phone"])
 async def test_every_page_fits(site: Site, scheme: str) -> None:
     known = await places(site)
-    options = {"viewport": {"width": 390, "height": 844}} if scheme == "phone" else {"color_scheme": scheme}
+    options = {"viewport": {"width": 360, "height": 780}} if scheme == "phone" else {"color_scheme": scheme}
     wide = {}
     async with site.visit(watch=False, **options) as page:
         for name, path in PAGES.items():
@@ -48,3 +49,59 @@ async def test_every_page_fits(site: Site, scheme: str) -> None:
             if over > 0:
                 wide[name] = over
     assert wide == {}
+
+
+MANY = 1_000_000
+LONG = "The northern subsidiary with all of its annexes and appendices, " * 4
+
+
+def exaggerated(value: object, key: str = "") -> object:
+    """An answer of the API in which every number is a million and every name is long."""
+    match value:
+        case dict():
+            return {name: exaggerated(inner, name) for name, inner in value.items()}
+        case list():
+            return [exaggerated(inner, key) for inner in value]
+        case bool() | None:
+            return value
+        case int() if not key.endswith("_id") and key not in ("limit", "status"):
+            return MANY
+        case str() if key in ("name", "title", "error_message", "example_message", "by") and value:
+            return LONG
+    return value
+
+
+CUT_OFF = """() => [
+  ...document.querySelectorAll(".vtable-row .right, .figure-value, .group-count b, .row-actions")]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.getClientRects().length > 1)
+  .map((box) => box.textContent.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+async def test_a_million_and_long_names_are_neither_cut_off_nor_too_wide(site: Site, width: int) -> None:
+    async def exaggerate(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json=exaggerated(await answer.json()))
+
+    wrong = {}
+    async with site.visit(tenant="acme", watch=False, viewport={"width": width, "height": 900}) as page:
+        for part in ("queues", "failures*", "workers*", "projects", "overview", "documents?*", "keys*"):
+            await page.route(f"**/v1/{part}", exaggerate)
+        for path in (
+            "/",
+            "/queues",
+            "/failures",
+            "/workers",
+            "/schedules",
+            "/documents",
+            "/upload",
+            "/access/keys",
+        ):
+            await page.goto(path)
+            await page.locator("h1").wait_for()
+            await expect(page.locator(".loading")).to_have_count(0)
+            over = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            cut = await page.evaluate(CUT_OFF)
+            if over > 0 or cut:
+                wrong[path] = (over, cut)
+    assert wrong == {}

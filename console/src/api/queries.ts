@@ -1,4 +1,4 @@
-/** Queries that live: each says by which names of the event stream it is fetched again. */
+/** Queries that live: each says by which names of the event stream it is fetched again. Nothing is fetched while nothing changes. */
 
 import {
   hashKey,
@@ -27,8 +27,6 @@ export interface LiveOptions {
   /** Names of the event stream that make this answer stale: `["queues", "tasks"]`. */
   readonly live?: readonly string[];
   readonly enabled?: boolean;
-  /** Fetch again this often in any case: for ages and rates, which change without an event. */
-  readonly everySeconds?: number;
   readonly query?: Readonly<Record<string, unknown>>;
 }
 
@@ -40,7 +38,6 @@ export function useApi<T>(path: string, options: LiveOptions = {}): UseQueryResu
     meta: { live: options.live ?? [] },
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
-    ...(options.everySeconds ? { refetchInterval: options.everySeconds * 1000 } : {}),
   });
 }
 
@@ -76,12 +73,26 @@ const isDeep = (data: unknown) => ((data as { pages?: readonly unknown[] } | und
  */
 export function refresh(client: QueryClient, names: ReadonlySet<string>): void {
   const deep = (query: Query) => query.queryKey[1] === ROWS && isDeep(query.state.data);
-  const touched = (query: Query) => touches(query.meta?.live ?? [], names);
+  const gone = (query: Query) => [...deleted].some((path) => String(query.queryKey[0]).startsWith(path));
+  const touched = (query: Query) => touches(query.meta?.live ?? [], names) && !gone(query);
   void client.invalidateQueries({ predicate: (query) => touched(query) && !deep(query) });
+  // A first answer that is on its way may have been read before the change, and is not asked for twice: ask when it is here.
+  for (const query of client.getQueryCache().findAll({ fetchStatus: "fetching", predicate: touched })) {
+    if (query.state.data !== undefined || late.has(query)) continue;
+    late.add(query);
+    const again = () => {
+      late.delete(query);
+      void client.invalidateQueries({ predicate: (each) => each === query });
+    };
+    void query.promise?.then(again, again);
+  }
   const marked = client.getQueryCache().findAll({ predicate: (query) => touched(query) && deep(query) });
   for (const query of marked) for (const listener of marks) listener(query.queryHash);
 }
 
+/** Paths of what the page has deleted or is about to: the event stream may tell of it before the answer is here. */
+const deleted = new Set<string>();
+const late = new WeakSet<Query>();
 const marks = new Set<(queryHash: string) => void>();
 
 /** Whether a deep list was marked as changed; a new key, or `clear`, begins again. */
@@ -114,9 +125,6 @@ export function useRows<Row>(path: string, key: (row: Row) => string, options: L
     meta: { live: options.live ?? [] },
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
-    ...(options.everySeconds
-      ? { refetchInterval: (query: { state: { data: unknown } }) => (isDeep(query.state.data) ? false : (options.everySeconds ?? 0) * 1000) }
-      : {}),
   });
   const [marked, clearMark] = useMark(queryKey);
   const pages = found.data?.pages ?? [];
@@ -124,7 +132,8 @@ export function useRows<Row>(path: string, key: (row: Row) => string, options: L
   const rows = useMemo(() => joined(found.data?.pages ?? [], key), [found.data]);
   return {
     rows,
-    total: pages[0]?.total ?? null,
+    // A list without further pages is whole.
+    total: pages[0]?.total ?? (pages[0] && !found.hasNextPage ? rows.length : null),
     approximate: pages[0]?.approximate ?? false,
     hasMore: found.hasNextPage,
     loadMore: () => {
@@ -142,15 +151,25 @@ export function useRows<Row>(path: string, key: (row: Row) => string, options: L
   };
 }
 
-/** An action; afterwards everything shown that has one of the names is fetched again. */
+/**
+ * An action; afterwards everything shown that has one of the names is fetched again. Nothing at the path that it deletes is:
+ * the page is left.
+ */
 export function useAction<T, Argument = void>(
   run: (argument: Argument) => Promise<T>,
   changes: readonly string[],
   onDone?: (answer: T, argument: Argument) => void,
+  deletes?: string,
 ): UseMutationResult<T, ApiError, Argument> {
   const client = useQueryClient();
   return useMutation<T, ApiError, Argument>({
     mutationFn: run,
+    onMutate: () => {
+      if (deletes) deleted.add(deletes);
+    },
+    onError: () => {
+      if (deletes && deleted.delete(deletes)) refresh(client, new Set(changes));
+    },
     onSuccess: (answer, argument) => {
       refresh(client, new Set(changes));
       onDone?.(answer, argument);

@@ -236,7 +236,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the progress of a deletion, and its receipt once it is done; the token replaces the key */
+        /**
+         * Show the progress of a deletion, and its receipt once it is done; the token replaces the key
+         * @description A browser (`Accept: text/html`) gets a page with the same facts in plain words.
+         */
         get: operations["showDeletion"];
         put?: never;
         post?: never;
@@ -613,6 +616,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/inlets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the inlets with what they counted and who reads them; a tenant sees its own
+         * @description An inlet's state is `running`, `waiting` (nobody reads it), `failing` or `paused`.
+         */
+        get: operations["listInlets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inlets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One inlet, and the newest messages it refused with the reason */
+        get: operations["showInlet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inlets/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop taking its messages in; they stay with their sender */
+        post: operations["pauseInlet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inlets/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take its messages in again */
+        post: operations["resumeInlet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/installation/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the keys of the installation, newest first, without their secrets */
+        get: operations["listInstallationKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/installation/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a key of the installation at once and for good */
+        delete: operations["revokeInstallationKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -620,7 +728,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the tenant's keys, without their secrets */
+        /** List the tenant's keys, without their secrets; a key is `active`, `expired` or `revoked` */
         get: operations["listKeys"];
         put?: never;
         /** Create a key; its secret is shown only once */
@@ -846,6 +954,80 @@ export interface paths {
         patch: operations["setProject"];
         trace?: never;
     };
+    "/v1/projects/{slug}/gate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a project's gate: what waits at it, both figures, and the questions that got worse */
+        get: operations["showGate"];
+        /**
+         * Give a project a gate, or change the one it has
+         * @description A re-index or a switch to another model then goes live only if the questions are answered as well as
+         *     before. What waits is judged again.
+         */
+        put: operations["setGate"];
+        post?: never;
+        /** Remove a project's gate with its questions; what waits at it goes live */
+        delete: operations["removeGate"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{slug}/gate/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let what waits at a project's gate go live although its questions are answered worse */
+        post: operations["acceptGate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{slug}/gate/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop what waits at a project's gate and remove what it prepared; the project stays as it is */
+        post: operations["cancelGate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/projects/{slug}/gate/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the evaluations of a project's gate, newest first; the newest hundred are kept */
+        get: operations["listGateEvaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{slug}/reindex": {
         parameters: {
             query?: never;
@@ -870,7 +1052,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the queues with their depths, speed and workers; a tenant sees counts of its own tasks */
+        /**
+         * List the queues with their depths, speed and workers; a tenant sees counts of its own tasks
+         * @description A queue's state is `running` or `paused`.
+         */
         get: operations["listQueues"];
         put?: never;
         post?: never;
@@ -951,6 +1136,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reindexes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List re-indexes, newest first; they are kept for 30 days */
+        get: operations["listReindexes"];
+        put?: never;
+        /**
+         * Re-index a project on the workers, or join the re-index in progress if it does the same
+         * @description A re-index in progress that does something else is stopped.
+         */
+        post: operations["startReindex"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reindexes/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a re-index: its progress, rate and cost, who works on it, and when it will end */
+        get: operations["showReindex"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reindexes/{run_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue a re-index that was stopped or failed, on the workers */
+        post: operations["resumeReindex"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reindexes/{run_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a re-index; what is published stays, and a resume does the rest */
+        post: operations["stopReindex"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/schedules": {
         parameters: {
             query?: never;
@@ -958,7 +1215,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the cron schedules with their next and last ticks */
+        /** List the cron schedules with their next and last ticks; a schedule's state is `on` or `off` */
         get: operations["listSchedules"];
         put?: never;
         post?: never;
@@ -1095,7 +1352,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List sources, oldest first */
+        /** List sources, oldest first, with how many documents each has and its last sync */
         get: operations["listSources"];
         put?: never;
         post?: never;
@@ -1501,7 +1758,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List all tenants with their limits and what they use of them, oldest first */
+        /**
+         * List the tenants with their limits and what they use of them, oldest first
+         * @description A tenant's state is `active` or `deleted`; `q` is part of its name or slug.
+         */
         get: operations["listTenants"];
         put?: never;
         /** Create a tenant with a project `default` */
@@ -1613,6 +1873,27 @@ export interface paths {
         get: operations["listWorkers"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers/{worker_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a worker to stop: it finishes or hands back what it holds, as after SIGTERM, and exits
+         * @description Whatever keeps it running (systemd, Kubernetes, `penstock up`) starts a new one. `asked` is false if it
+         *     has ended or was asked before.
+         */
+        post: operations["stopWorker"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1814,7 +2095,7 @@ export interface components {
              * Action
              * @enum {string}
              */
-            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore";
+            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore" | "sources.sync" | "sources.pause" | "sources.resume" | "clients.delete" | "processes.retry" | "keys.revoke" | "sessions.end" | "queues.pause" | "queues.resume" | "workers.stop" | "schedules.run" | "schedules.pause" | "schedules.resume" | "operations.cancel" | "inlets.pause" | "inlets.resume";
             /** By */
             by: string;
             canary: components["schemas"]["CanaryResult"] | null;
@@ -1902,6 +2183,16 @@ export interface components {
             /** Succeeded */
             succeeded: number;
         };
+        /**
+         * ChunkHeading
+         * @description A heading inside a chunk: where it starts in the document's text, and its path, itself included.
+         */
+        ChunkHeading: {
+            /** Path */
+            path: string[];
+            /** Start */
+            start: number;
+        };
         /** ChunkRow */
         ChunkRow: {
             /**
@@ -1917,6 +2208,8 @@ export interface components {
             end: number;
             /** Heading Path */
             heading_path: string[];
+            /** Headings */
+            headings: components["schemas"]["ChunkHeading"][];
             /** Ordinal */
             ordinal: number;
             /** Page From */
@@ -2696,6 +2989,10 @@ export interface components {
         FoundHit: {
             /** Author */
             author: string | null;
+            /** Char End */
+            char_end?: number | null;
+            /** Char Start */
+            char_start?: number | null;
             /** Chunk Id */
             chunk_id: string | null;
             /** Client Id */
@@ -2712,6 +3009,11 @@ export interface components {
             filename: string | null;
             /** Heading Path */
             heading_path: string[];
+            /**
+             * Headings
+             * @default []
+             */
+            headings: components["schemas"]["HitHeading"][];
             /**
              * Kind
              * @enum {string}
@@ -2730,6 +3032,10 @@ export interface components {
             model: string | null;
             /** Ordinal */
             ordinal: number | null;
+            /** Ordinal From */
+            ordinal_from?: number | null;
+            /** Ordinal To */
+            ordinal_to?: number | null;
             /** Page From */
             page_from: number | null;
             /** Page To */
@@ -2746,6 +3052,8 @@ export interface components {
              * @default 0
              */
             relevance: number;
+            /** Rerank Score */
+            rerank_score?: number | null;
             /** Score */
             score: number;
             /** @description What the score is made of. */
@@ -2765,6 +3073,123 @@ export interface components {
             vector_rank: number | null;
             /** Vector Score */
             vector_score: number | null;
+        };
+        /**
+         * Gate
+         * @description What a re-index or a switch of the embedder has to pass before it goes live.
+         */
+        Gate: {
+            /** Allowed Loss */
+            allowed_loss: number;
+            evaluation: components["schemas"]["GateEvaluation"] | null;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "block" | "warn";
+            /** Questions */
+            questions: number;
+            /** Says */
+            says: string | null;
+            /**
+             * Set At
+             * Format: date-time
+             */
+            set_at: string;
+            /** Set By */
+            set_by: string;
+            /** Waiting */
+            waiting: string | null;
+        };
+        /**
+         * GateEvaluation
+         * @description How a project's questions were answered for one re-index: by the live index and by the staged one.
+         */
+        GateEvaluation: {
+            /** Allowed Loss */
+            allowed_loss: number;
+            /** Better Count */
+            better_count: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Decided At */
+            decided_at: string | null;
+            /** Decided By */
+            decided_by: string | null;
+            /** Evaluated At */
+            evaluated_at: string | null;
+            /**
+             * Evaluation Id
+             * Format: uuid
+             */
+            evaluation_id: string;
+            /** From Embedder */
+            from_embedder: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "block" | "warn";
+            /** Ndcg After */
+            ndcg_after: number | null;
+            /** Ndcg Before */
+            ndcg_before: number | null;
+            /** Project */
+            project: string;
+            /** Questions */
+            questions: number;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "asking" | "passed" | "failed" | "accepted" | "cancelled";
+            /** Task Id */
+            task_id: number | null;
+            /** To Embedder */
+            to_embedder: string;
+            /** Unknown Documents */
+            unknown_documents: string[];
+            /** Waits For */
+            waits_for: string | null;
+            /** Worse */
+            worse: components["schemas"]["WorseQuestion"][];
+            /** Worse Count */
+            worse_count: number;
+        };
+        /** GateEvaluations */
+        GateEvaluations: {
+            /** Items */
+            items: components["schemas"]["GateEvaluation"][];
+        };
+        /**
+         * GateQuestion
+         * @description A question, and the documents that answer it: each by id, path, end of its path, or file name.
+         */
+        GateQuestion: {
+            /** Documents */
+            documents: string[];
+            /** Question */
+            question: string;
+        };
+        /**
+         * GateWanted
+         * @description What is left out or null keeps its value; a new gate needs questions, blocks, and allows no loss.
+         */
+        GateWanted: {
+            /** Allowed Loss */
+            allowed_loss?: number | null;
+            /** Mode */
+            mode?: ("block" | "warn") | null;
+            /** Questions */
+            questions?: components["schemas"]["GateQuestion"][] | null;
         };
         /**
          * Health
@@ -2800,6 +3225,16 @@ export interface components {
             state: string;
             /** Synced At */
             synced_at?: string | null;
+        };
+        /**
+         * HitHeading
+         * @description A heading inside a passage: where it starts in the document's text, and its path, itself included.
+         */
+        HitHeading: {
+            /** Path */
+            path: string[];
+            /** Start */
+            start: number;
         };
         /** Ingestion */
         Ingestion: {
@@ -2919,6 +3354,101 @@ export interface components {
          * @enum {string}
          */
         IngestionStatus: "queued" | "processing" | "indexed" | "unchanged" | "skipped" | "failed";
+        /** InletDetail */
+        InletDetail: {
+            inlet: components["schemas"]["InletFigures"];
+            /** Refusals */
+            refusals: components["schemas"]["Refusal"][];
+        };
+        /**
+         * InletFigures
+         * @description An inlet with what it counted and how its reading goes; the field names are keys of JSON.
+         */
+        InletFigures: {
+            /** Backlog */
+            backlog: number | null;
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Duplicates */
+            duplicates: number;
+            /** Enabled */
+            enabled: boolean;
+            /** Error */
+            error: string | null;
+            /** Held Since */
+            held_since: string | null;
+            /** Holder */
+            holder: string | null;
+            /** Kind */
+            kind: string;
+            /** Lag Seconds */
+            lag_seconds: number | null;
+            /** Last Received At */
+            last_received_at: string | null;
+            /** Last Taken At */
+            last_taken_at: string | null;
+            /** Name */
+            name: string;
+            /** Received */
+            received: number;
+            /** Refused */
+            refused: number;
+            /** Retention Seconds */
+            retention_seconds: number;
+            /** Source */
+            source: string;
+            /** Taken */
+            taken: number;
+            /** Task Types */
+            task_types: string[] | null;
+            /** Tenant */
+            tenant: string | null;
+        };
+        /** InletList */
+        InletList: {
+            /** Items */
+            items: components["schemas"]["InletFigures"][];
+        };
+        /** InstallationKey */
+        InstallationKey: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Key Id
+             * Format: uuid
+             */
+            key_id: string;
+            /** Name */
+            name: string;
+            /** Prefix */
+            prefix: string;
+            /** Revoked At */
+            revoked_at: string | null;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+            /** Used At */
+            used_at: string | null;
+        };
+        /** InstallationKeyList */
+        InstallationKeyList: {
+            /** Items */
+            items: components["schemas"]["InstallationKey"][];
+        };
         /** KeyMade */
         KeyMade: {
             /**
@@ -2989,6 +3519,49 @@ export interface components {
              * @enum {string}
              */
             scope: "queue" | "each_key" | "key";
+        };
+        /**
+         * ListedSource
+         * @description A source in a list: with how many documents it has, and its last sync.
+         */
+        ListedSource: {
+            /** Account */
+            account: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Documents */
+            documents: number;
+            health: components["schemas"]["Health"];
+            /** Kind */
+            kind: string;
+            last_job: components["schemas"]["IngestionJob"] | null;
+            /** Name */
+            name: string;
+            /** Next Sync At */
+            next_sync_at: string | null;
+            /** Project */
+            project: string;
+            /**
+             * Source Id
+             * Format: uuid
+             */
+            source_id: string;
+            /** Status */
+            status: string;
+            /** Status Message */
+            status_message: string | null;
+            /** Sync Every Seconds */
+            sync_every_seconds: number | null;
+            /** Synced At */
+            synced_at: string | null;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
         };
         /** Liveness */
         Liveness: {
@@ -3129,7 +3702,7 @@ export interface components {
              * Action
              * @enum {string}
              */
-            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore";
+            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore" | "sources.sync" | "sources.pause" | "sources.resume" | "clients.delete" | "processes.retry" | "keys.revoke" | "sessions.end" | "queues.pause" | "queues.resume" | "workers.stop" | "schedules.run" | "schedules.pause" | "schedules.resume" | "operations.cancel" | "inlets.pause" | "inlets.resume";
             /** Filter */
             filter?: {
                 [key: string]: string | (string | number)[] | null;
@@ -3144,7 +3717,7 @@ export interface components {
              * Action
              * @enum {string}
              */
-            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore";
+            action: "documents.retry" | "documents.reindex" | "documents.delete" | "tasks.cancel" | "tasks.run_now" | "dead.replay" | "dead.purge" | "decisions.restore" | "sources.sync" | "sources.pause" | "sources.resume" | "clients.delete" | "processes.retry" | "keys.revoke" | "sessions.end" | "queues.pause" | "queues.resume" | "workers.stop" | "schedules.run" | "schedules.pause" | "schedules.resume" | "operations.cancel" | "inlets.pause" | "inlets.resume";
             /** Canary Percent */
             canary_percent?: number | null;
             /** Expected Count */
@@ -3433,6 +4006,7 @@ export interface components {
             };
             /** Embedder */
             embedder: string;
+            gate?: components["schemas"]["Gate"] | null;
             /** Left Behind */
             left_behind: number;
             /** Name */
@@ -3710,6 +4284,18 @@ export interface components {
              */
             record_id: string;
         };
+        /** Refusal */
+        Refusal: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Message Key */
+            message_key: string;
+            /** Reason */
+            reason: string;
+        };
         /**
          * Reindex
          * @description With `estimate` nothing is started; with `embedder` the project switches to another model.
@@ -3722,6 +4308,135 @@ export interface components {
              * @default false
              */
             estimate: boolean;
+        };
+        /**
+         * ReindexFailure
+         * @description A document that kept its old version, and why.
+         */
+        ReindexFailure: {
+            /**
+             * Document Id
+             * Format: uuid
+             */
+            document_id: string;
+            /** Message */
+            message: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /** ReindexPage */
+        ReindexPage: {
+            /** Cursor */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["ReindexRun"][];
+        };
+        /**
+         * ReindexRun
+         * @description A re-index of a project. Its end is estimated from the measured rate, with two standard errors either
+         *     way; costs are in the currency of PENSTOCK_EMBEDDING_PRICE_PER_MILLION_TOKENS, null without that price.
+         */
+        ReindexRun: {
+            /** By */
+            by: string;
+            /** Chunks */
+            chunks: number;
+            /** Closed Shards */
+            closed_shards: number;
+            /** Cost */
+            cost?: number | null;
+            /** Cost Estimate */
+            cost_estimate?: number | null;
+            /** Documents */
+            documents: number;
+            /** Documents Per Second */
+            documents_per_second: number | null;
+            /** Done */
+            done: number;
+            /** Embedded */
+            embedded: number;
+            /** Embedded Tokens */
+            embedded_tokens: number;
+            /** Embedder */
+            embedder: string;
+            /**
+             * Engine
+             * @enum {string}
+             */
+            engine: "queue" | "ray";
+            /** Eta High */
+            eta_high: number | null;
+            /** Eta Low */
+            eta_low: number | null;
+            /** Eta Seconds */
+            eta_seconds: number | null;
+            /** Failed */
+            failed: number;
+            /** Failures */
+            failures?: components["schemas"]["ReindexFailure"][];
+            /** Finished At */
+            finished_at: string | null;
+            gate?: components["schemas"]["GateEvaluation"] | null;
+            /** Gone */
+            gone: number;
+            /** Held Shards */
+            held_shards: number;
+            /** Hint */
+            hint?: string | null;
+            /** Holders */
+            holders?: components["schemas"]["ShardHolder"][];
+            /** Indexed */
+            indexed: number;
+            /** Newer */
+            newer: number;
+            /** Pass Number */
+            pass_number: number;
+            /** Project */
+            project: string;
+            /** Reason */
+            reason: string | null;
+            /** Reused */
+            reused: number;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Shards */
+            shards: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "planning" | "running" | "done" | "stopped" | "failed";
+            /** Switches */
+            switches: boolean;
+            /** Task Id */
+            task_id: number | null;
+            /** Tenant */
+            tenant: string;
+            /** Waits Until */
+            waits_until: string | null;
+        };
+        /**
+         * ReindexWanted
+         * @description Which project, and with which model; without `embedder` it keeps its own.
+         */
+        ReindexWanted: {
+            /** Embedder */
+            embedder?: string | null;
+            /**
+             * Project
+             * @default default
+             */
+            project: string;
+            /** Shard Documents */
+            shard_documents?: number | null;
         };
         /**
          * Retried
@@ -3918,6 +4633,8 @@ export interface components {
         ScoreParts: {
             /** Fused */
             fused: number;
+            /** Reranked */
+            reranked?: number | null;
             text: components["schemas"]["ScorePart"] | null;
             vector: components["schemas"]["ScorePart"] | null;
         };
@@ -3945,6 +4662,11 @@ export interface components {
              */
             include_clients: boolean;
             /**
+             * Joined
+             * @default false
+             */
+            joined: boolean;
+            /**
              * Limit
              * @default 10
              */
@@ -3965,10 +4687,17 @@ export interface components {
             modified_after?: string | null;
             /** Modified Before */
             modified_before?: string | null;
+            /**
+             * Per Document
+             * @default 1
+             */
+            per_document: number;
             /** Projects */
             projects?: string[] | null;
             /** Query */
             query: string;
+            /** Rerank */
+            rerank?: boolean | null;
             /** Source Ids */
             source_ids?: string[] | null;
             /** Types */
@@ -3979,8 +4708,9 @@ export interface components {
          * @description Search results, best first; `models` are those that embedded the question.
          *
          *     `degraded` lists what the search had to do without: `vector` if an embedder listed in `unavailable` did
-         *     not answer, so that documents of its projects were found by words only. `no_good_match`: no hit is
-         *     relevant enough; without `min_score` the closest ones are returned anyway.
+         *     not answer, so that documents of its projects were found by words only; `reranker` if it did not answer,
+         *     so that the hits are in the order they have without it. `no_good_match`: no hit is relevant enough;
+         *     without `min_score` the closest ones are returned anyway.
          */
         SearchResponse: {
             /** Degraded */
@@ -3991,6 +4721,11 @@ export interface components {
             models: string[];
             /** No Good Match */
             no_good_match: boolean;
+            /**
+             * Read As
+             * @description The query as local models read it, if a word that no document contains was taken for a similar one.
+             */
+            read_as?: string | null;
             /** @description How long each step took, with `explain`. */
             steps?: components["schemas"]["SearchSteps"] | null;
             /** Took Ms */
@@ -4000,7 +4735,8 @@ export interface components {
         };
         /**
          * SearchSteps
-         * @description Milliseconds of each step: embedding the query, asking the index, and fusing and reading the hits.
+         * @description Milliseconds of each step: embedding the query, asking the index, fusing and reading the hits, and
+         *     waiting for the reranker.
          */
         SearchSteps: {
             /** Embed Ms */
@@ -4009,11 +4745,33 @@ export interface components {
             fuse_ms: number;
             /** Index Ms */
             index_ms: number;
+            /**
+             * Rerank Ms
+             * @default 0
+             */
+            rerank_ms: number;
         };
         /** SessionList */
         SessionList: {
             /** Items */
             items: components["schemas"]["ConsoleSession"][];
+        };
+        /**
+         * ShardHolder
+         * @description Who works on a shard now.
+         */
+        ShardHolder: {
+            /** Claim */
+            claim: number;
+            /** Holder */
+            holder: string;
+            /** Shard */
+            shard: number;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
         };
         /**
          * ShownProcess
@@ -4214,7 +4972,7 @@ export interface components {
         /** SourceList */
         SourceList: {
             /** Items */
-            items: components["schemas"]["Source"][];
+            items: components["schemas"]["ListedSource"][];
         };
         /**
          * SourceNeeding
@@ -4802,6 +5560,13 @@ export interface components {
             /** Url */
             url: string | null;
         };
+        /** WorkerAsked */
+        WorkerAsked: {
+            /** Asked */
+            asked: boolean;
+            /** Worker Id */
+            worker_id: number;
+        };
         /** WorkerCounts */
         WorkerCounts: {
             /** Alive */
@@ -4813,7 +5578,8 @@ export interface components {
         };
         /**
          * WorkerItem
-         * @description A worker; `silent` is one that missed its heartbeats, `lost` one whose leases were taken back.
+         * @description A worker; `stopping` was asked to stop, `silent` missed its heartbeats, and of a `lost` one the leases
+         *     were taken back.
          */
         WorkerItem: {
             /** Leases */
@@ -4831,7 +5597,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "alive" | "silent" | "lost" | "stopped";
+            state: "alive" | "stopping" | "silent" | "lost" | "stopped";
             /** Versions */
             versions: {
                 [key: string]: string;
@@ -4845,6 +5611,18 @@ export interface components {
         WorkerList: {
             /** Items */
             items: components["schemas"]["WorkerItem"][];
+        };
+        /**
+         * WorseQuestion
+         * @description A question that the new index answers worse, with its nDCG@10 in both.
+         */
+        WorseQuestion: {
+            /** After */
+            after: number;
+            /** Before */
+            before: number;
+            /** Question */
+            question: string;
         };
     };
     responses: never;
@@ -5090,6 +5868,8 @@ export interface operations {
                 limit?: number;
                 /** @description Part of a client's name. */
                 query?: string | null;
+                /** @description By `name` or by the last change, `updated`; a minus turns the order around. */
+                sort?: "name" | "-name" | "updated" | "-updated";
             };
             header?: never;
             path?: never;
@@ -5401,6 +6181,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Maximum items per page. */
                 limit?: number;
+                /** @description Only what this rule or class decided. */
+                name?: string | null;
+                /** @description Only what was left out for this reason. */
+                reason?: string | null;
             };
             header?: never;
             path?: never;
@@ -5482,6 +6266,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deletion"];
+                    "text/html": string;
                 };
             };
             /** @description An error (RFC 9457). */
@@ -6233,7 +7018,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events `changed` with `{"names": […]}`: `documents`, `document:ID`, `queues`, `tasks`, `dead`, `workers`, `sources`, `source:ID`, `processes`, `operations`, `operation:ID`, `clients`. */
+            /** @description Events `changed` with `{"names": […]}`: `documents`, `document:ID`, `queues`, `tasks`, `dead`, `workers`, `sources`, `source:ID`, `processes`, `operations`, `operation:ID`, `clients`, `keys`, `sessions`, `schedules`, `views`, `projects`, `decisions`, `inlets`, `tenants`, `audit`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6358,9 +7143,209 @@ export interface operations {
             };
         };
     };
-    listKeys: {
+    listInlets: {
+        parameters: {
+            query?: {
+                /** @description Part of the name. */
+                q?: string | null;
+                /** @description Only these states, separated by commas; `!` before one excludes it. */
+                state?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InletList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showInlet: {
         parameters: {
             query?: never;
+            header?: never;
+            path: {
+                /** @description The inlet's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InletDetail"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseInlet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The inlet's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InletFigures"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeInlet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The inlet's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InletFigures"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listInstallationKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstallationKeyList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeInstallationKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key's id. */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description Part of the name. */
+                q?: string | null;
+                /** @description Only these states, separated by commas; `!` before one excludes it. */
+                state?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6703,6 +7688,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only this process, such as send_email. */
                 process?: string | null;
+                /** @description By start: `-created` newest first, `created` oldest first. */
+                sort?: "created" | "-created";
                 /** @description Only processes in this state. */
                 state?: ("open" | "succeeded" | "failed") | null;
             };
@@ -6968,6 +7955,208 @@ export interface operations {
             };
         };
     };
+    showGate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gate"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setGate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GateWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gate"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeGate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gate"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acceptGate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateEvaluation"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelGate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateEvaluation"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listGateEvaluations: {
+        parameters: {
+            query?: {
+                /** @description Maximum items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateEvaluations"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     reindexProject: {
         parameters: {
             query?: never;
@@ -7017,7 +8206,12 @@ export interface operations {
     };
     listQueues: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Part of the name. */
+                q?: string | null;
+                /** @description Only these states, separated by commas; `!` before one excludes it. */
+                state?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7188,9 +8382,186 @@ export interface operations {
             };
         };
     };
-    listSchedules: {
+    listReindexes: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Maximum items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReindexPage"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startReindex: {
         parameters: {
             query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReindexWanted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReindexRun"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showReindex: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The re-index's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReindexRun"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeReindex: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The re-index's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReindexRun"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopReindex: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The re-index's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReindexRun"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description Part of the name. */
+                q?: string | null;
+                /** @description Only these states, separated by commas; `!` before one excludes it. */
+                state?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7398,6 +8769,8 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
+                /** @description Part of the name. */
+                q?: string | null;
                 /** @description Only this tenant's; for the installation. */
                 tenant?: string | null;
             };
@@ -7488,7 +8861,16 @@ export interface operations {
     };
     listSources: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only these kinds, separated by commas; ! excludes one. */
+                kind?: string | null;
+                /** @description Only those of this project. */
+                project?: string | null;
+                /** @description Part of the name. */
+                q?: string | null;
+                /** @description Only these states, separated by commas; `!` before one excludes it. */
+                state?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7668,6 +9050,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Maximum items per page. */
                 limit?: number;
+                /** @description Only what this rule or class decided. */
+                name?: string | null;
+                /** @description Only what was left out for this reason. */
+                reason?: string | null;
             };
             header?: never;
             path: {
@@ -8405,7 +9791,12 @@ export interface operations {
     };
     listTenants: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Part of the name. */
+                q?: string | null;
+                /** @description Only these states, separated by commas; `!` before one excludes it. */
+                state?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8707,7 +10098,14 @@ export interface operations {
     };
     listWorkers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Part of the name. */
+                q?: string | null;
+                /** @description Only those that serve this queue. */
+                queue?: string | null;
+                /** @description Only these states, separated by commas; `!` before one excludes it. */
+                state?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8721,6 +10119,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkerList"];
+                };
+            };
+            /** @description An error (RFC 9457). */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopWorker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key and content is carried out once and gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The worker's id. */
+                worker_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerAsked"];
                 };
             };
             /** @description An error (RFC 9457). */

@@ -29,6 +29,7 @@ export const PLACES: readonly (readonly [string, readonly Place[]])[] = [
       { path: "/failures", text: "Failures", icon: "failures", key: "f" },
       { path: "/processes", text: "Processes", icon: "processes", key: "p" },
       { path: "/workers", text: "Workers", icon: "workers", key: "w" },
+      { path: "/inlets", text: "Inlets", icon: "inlets", key: "l" },
       { path: "/operations", text: "Operations", icon: "operations", key: "b" },
     ],
   ],
@@ -37,6 +38,7 @@ export const PLACES: readonly (readonly [string, readonly Place[]])[] = [
 
 /** The place a path belongs to. */
 export function placeOf(path: string): string {
+  if (path === "/schedules") return "/workers";
   const found = PLACES.flatMap(([, places]) => places).filter(
     (place) => path === place.path || (place.path !== "/" && path.startsWith(`${place.path}/`)),
   );

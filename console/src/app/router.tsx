@@ -1,62 +1,82 @@
-/** The pages by their addresses. Each is a module of its own that is fetched when it is first opened. */
+/** The pages by their addresses. */
 
-import { Component, lazy, startTransition, Suspense, useEffect, useMemo, useRef, useState, type ComponentType, type ReactNode } from "react";
+import { Component, useEffect, useMemo, useState, type ReactNode } from "react";
 import { matchPath } from "../lib/routes";
-import { EmptyState, ErrorBox, Loading } from "../ui/notices";
+import Access from "../pages/access/access";
+import Audit from "../pages/access/audit";
+import Keys from "../pages/access/keys";
+import Sessions from "../pages/access/sessions";
+import Tenants from "../pages/access/tenants";
+import Client from "../pages/clients/client";
+import Clients from "../pages/clients/clients";
+import Document from "../pages/documents/document";
+import Documents from "../pages/documents/documents";
+import Upload from "../pages/documents/upload";
+import Failure from "../pages/failures/failure";
+import Failures from "../pages/failures/failures";
+import Inlet from "../pages/inlets/inlet";
+import Inlets from "../pages/inlets/inlets";
+import Operation from "../pages/operations/operation";
+import Operations from "../pages/operations/operations";
+import Overview from "../pages/overview/overview";
+import Process from "../pages/processes/process";
+import Processes from "../pages/processes/processes";
+import Queue from "../pages/queues/queue";
+import Queues from "../pages/queues/queues";
+import Search from "../pages/search/search";
+import Connect from "../pages/sources/connect";
+import Skipped from "../pages/sources/skipped";
+import Source from "../pages/sources/source";
+import Sources from "../pages/sources/sources";
+import Compare from "../pages/tasks/compare";
+import Task from "../pages/tasks/task";
+import Tasks from "../pages/tasks/tasks";
+import Schedules from "../pages/workers/schedules";
+import Workers from "../pages/workers/workers";
+import { EmptyState, ErrorBox } from "../ui/notices";
 import { Page } from "../ui/page";
 import { AddressContext, currentAddress, onAddress } from "./address";
 import { Shell } from "./shell";
 import { TenantGate } from "./tenant-gate";
 
-const page = (path: string, load: () => Promise<{ default: ComponentType }>) => [path, lazy(load)] as const;
-
 const PAGES = [
-  page("/", () => import("../pages/overview/overview")),
-  page("/queues", () => import("../pages/queues/queues")),
-  page("/queues/$queue", () => import("../pages/queues/queue")),
-  page("/tasks", () => import("../pages/tasks/tasks")),
-  page("/tasks/$task", () => import("../pages/tasks/task")),
-  page("/tasks/$task/compare", () => import("../pages/tasks/compare")),
-  page("/failures", () => import("../pages/failures/failures")),
-  page("/failures/$group", () => import("../pages/failures/failure")),
-  page("/workers", () => import("../pages/workers/workers")),
-  page("/processes", () => import("../pages/processes/processes")),
-  page("/processes/$process/$root", () => import("../pages/processes/process")),
-  page("/operations", () => import("../pages/operations/operations")),
-  page("/operations/$operation", () => import("../pages/operations/operation")),
-  page("/documents", () => import("../pages/documents/documents")),
-  page("/documents/$document", () => import("../pages/documents/document")),
-  page("/upload", () => import("../pages/documents/upload")),
-  page("/search", () => import("../pages/search/search")),
-  page("/sources", () => import("../pages/sources/sources")),
-  page("/settings/integrations", () => import("../pages/sources/sources")),
-  page("/sources/skipped", () => import("../pages/sources/skipped")),
-  page("/sources/connect", () => import("../pages/sources/connect")),
-  page("/sources/$source", () => import("../pages/sources/source")),
-  page("/clients", () => import("../pages/clients/clients")),
-  page("/clients/$client", () => import("../pages/clients/client")),
-  page("/access", () => import("../pages/access/access")),
-  page("/access/tenants", () => import("../pages/access/tenants")),
-  page("/access/keys", () => import("../pages/access/keys")),
-  page("/access/sessions", () => import("../pages/access/sessions")),
-  page("/access/audit", () => import("../pages/access/audit")),
-];
+  ["/", Overview],
+  ["/queues", Queues],
+  ["/queues/$queue", Queue],
+  ["/tasks", Tasks],
+  ["/tasks/$task", Task],
+  ["/tasks/$task/compare", Compare],
+  ["/failures", Failures],
+  ["/failures/$group", Failure],
+  ["/workers", Workers],
+  ["/schedules", Schedules],
+  ["/inlets", Inlets],
+  ["/inlets/$name", Inlet],
+  ["/processes", Processes],
+  ["/processes/$process/$root", Process],
+  ["/operations", Operations],
+  ["/operations/$operation", Operation],
+  ["/documents", Documents],
+  ["/documents/$document", Document],
+  ["/upload", Upload],
+  ["/search", Search],
+  ["/sources", Sources],
+  ["/settings/integrations", Sources],
+  ["/sources/skipped", Skipped],
+  ["/sources/connect", Connect],
+  ["/sources/$source", Source],
+  ["/clients", Clients],
+  ["/clients/$client", Client],
+  ["/access", Access],
+  ["/access/tenants", Tenants],
+  ["/access/keys", Keys],
+  ["/access/sessions", Sessions],
+  ["/access/audit", Audit],
+] as const;
 
 export function Router() {
   const [address, setAddress] = useState(currentAddress);
-  const currentPath = useRef(address.path);
-  useEffect(
-    () =>
-      onAddress(() => {
-        const next = currentAddress();
-        // In a transition the old page stays until the module of the new one is here. On the same page a filter
-        // or a box that lives in the address has to answer to a click at once.
-        if (next.path === currentPath.current) setAddress(next);
-        else startTransition(() => setAddress(next));
-        currentPath.current = next.path;
-      }),
-    [],
-  );
+  useEffect(() => onAddress(() => setAddress(currentAddress())), []);
   const found = useMemo(() => matchPath(address.path, PAGES), [address.path]);
   const shown = useMemo(() => ({ ...address, params: found?.params ?? {} }), [address, found]);
   const Found = found?.value ?? NotFound;
@@ -64,11 +84,9 @@ export function Router() {
     <AddressContext value={shown}>
       <Shell>
         <Failing key={address.path}>
-          <Suspense fallback={<Loading />}>
-            <TenantGate path={address.path}>
-              <Found />
-            </TenantGate>
-          </Suspense>
+          <TenantGate path={address.path}>
+            <Found />
+          </TenantGate>
         </Failing>
       </Shell>
     </AddressContext>
@@ -78,7 +96,7 @@ export function Router() {
 function NotFound() {
   return (
     <Page title="Not found">
-      <EmptyState title="There is no such page">The address may be of another version of the console.</EmptyState>
+      <EmptyState title="There is no such page">Check the address, or choose a page from the menu.</EmptyState>
     </Page>
   );
 }

@@ -35,7 +35,7 @@ export function Shell({ children }: { children: ReactNode }) {
     r: () => void client.invalidateQueries(),
     p: () => setPaused(live !== "paused"),
     t: () => setTheme(NEXT[theme]),
-  });
+  }, true);
   const here = placeOf(path);
   return (
     <div className={open ? "shell nav-open" : "shell"}>

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "react";
 import { Dialog } from "../ui/dialog";
+import { PLACES } from "./nav";
 
 type Keys = Readonly<Record<string, () => void>>;
 
@@ -33,8 +34,8 @@ function pressed(event: KeyboardEvent): void {
   }
 }
 
-/** Keys while the component is shown; the newest component wins. */
-export function useShortcuts(keys: Keys): void {
+/** Keys while the component is shown; the newest component wins. Those of the frame come after those of any page. */
+export function useShortcuts(keys: Keys, ofFrame = false): void {
   const held = useRef(keys);
   held.current = keys;
   useEffect(() => {
@@ -42,7 +43,8 @@ export function useShortcuts(keys: Keys): void {
       listening = true;
       document.addEventListener("keydown", pressed);
     }
-    stack.push(held);
+    if (ofFrame) stack.unshift(held);
+    else stack.push(held);
     return () => {
       stack.splice(stack.indexOf(held), 1);
     };
@@ -52,20 +54,7 @@ export function useShortcuts(keys: Keys): void {
 const SHEET: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
     "Go to",
-    [
-      ["g o", "Overview"],
-      ["g d", "Documents"],
-      ["g s", "Search"],
-      ["g i", "Sources"],
-      ["g c", "Clients"],
-      ["g q", "Queues"],
-      ["g t", "Tasks"],
-      ["g f", "Failures"],
-      ["g p", "Processes"],
-      ["g w", "Workers"],
-      ["g b", "Operations"],
-      ["g a", "Access"],
-    ],
+    PLACES.flatMap(([, places]) => places.map((place) => [`g ${place.key}`, place.text] as const)),
   ],
   [
     "In a list",

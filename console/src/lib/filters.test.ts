@@ -63,3 +63,12 @@ test.each([
 test("the API gets the fields of the list and nothing of the page", () => {
   expect(filterOf({ status: "failed", sel: "all", sort: "oldest" }, FIELDS)).toEqual({ status: "failed" });
 });
+
+test("a field and a value are found by the words the page shows for them", () => {
+  const type: Field = { name: "mime_type", label: "type", options: [{ value: "application/pdf", label: "PDF" }] };
+  const pdf = { field: "mime_type", value: "application/pdf", excluded: false };
+  expect(parseTyped("type:pdf", [type])).toEqual(pdf);
+  expect(parseTyped("mime_type:application/pdf", [type])).toEqual(pdf);
+  expect(parseTyped("-Type:PDF", [type])).toEqual({ ...pdf, excluded: true });
+  expect(parseTyped("type:text/x-log", [type])).toEqual({ ...pdf, value: "text/x-log" });
+});

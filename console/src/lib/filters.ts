@@ -24,6 +24,18 @@ export interface Field {
   readonly plain?: boolean;
 }
 
+/** The field that somebody means by its name in the API or by its label on the page. */
+export function fieldNamed(name: string, fields: readonly Field[]): Field | undefined {
+  return fields.find((field) => field.name === name) ?? fields.find((field) => field.label.toLowerCase() === name.toLowerCase());
+}
+
+/** What the API calls a value that somebody typed as the page shows it: "PDF" is `application/pdf`. */
+function valueNamed(field: Field, typed: string): string {
+  const wanted = typed.toLowerCase();
+  for (const option of field.options ?? []) if (typeof option !== "string" && option.label.toLowerCase() === wanted) return option.value;
+  return typed;
+}
+
 export function parseQuery(search: string): Query {
   const found: Record<string, string> = {};
   for (const [name, value] of new URLSearchParams(search)) {
@@ -81,13 +93,13 @@ export function parseTyped(typed: string, fields: readonly Field[]): Token | nul
   const text = typed.trim();
   if (text === "") return null;
   const found = /^([!-]?)([\w-]+):(.+)$/s.exec(text);
-  const named = found && fields.find((field) => field.name === found[2] || field.label.toLowerCase() === found[2]);
+  const named = found && fieldNamed(found[2] ?? "", fields);
   if (found && named) {
     let value = (found[3] ?? "").trim();
     let excluded = found[1] !== "";
     if (value.startsWith("!")) [value, excluded] = [value.slice(1), true];
     if (value === "") return null;
-    return { field: named.name, value, excluded: excluded && !named.plain && !named.text };
+    return { field: named.name, value: valueNamed(named, value), excluded: excluded && !named.plain && !named.text };
   }
   const free = fields.find((field) => field.text);
   return free ? { field: free.name, value: text, excluded: false } : null;

@@ -3,6 +3,7 @@ import { diffLines } from "./compare";
 import { joined } from "./keyset";
 import { bytes, compact, count, plural, rate } from "./numbers";
 import { below, matchPath } from "./routes";
+import { nextSort, parseSort, sortedBy } from "./sorting";
 import { has, NONE, parseSelection, size, toggled, writeSelection } from "./selection";
 
 interface Row {
@@ -82,4 +83,19 @@ test("two tracebacks differ where their lines do", () => {
     { text: "c", only: null },
   ]);
   expect(diffLines([], [])).toEqual([]);
+});
+
+test("rows are sorted by a value, those without one last either way, equal ones as they were", () => {
+  const rows = [{ id: "b", n: 2 }, { id: "a", n: 10 }, { id: "c", n: 2 }, { id: "d", n: null }];
+  expect(sortedBy(rows, (row) => row.n, false).map((row) => row.id)).toEqual(["b", "c", "a", "d"]);
+  expect(sortedBy(rows, (row) => row.n, true).map((row) => row.id)).toEqual(["a", "b", "c", "d"]);
+  expect(sortedBy(rows, (row) => row.id, true).map((row) => row.id)).toEqual(["d", "c", "b", "a"]);
+});
+
+test("a click on a column sorts up, then down, then not at all", () => {
+  expect(nextSort(null, "name")).toBe("name");
+  expect(nextSort(parseSort("name"), "name")).toBe("-name");
+  expect(nextSort(parseSort("-name"), "name")).toBeUndefined();
+  expect(nextSort(parseSort("-name"), "state")).toBe("state");
+  expect(parseSort("-")).toBeNull();
 });

@@ -13,6 +13,11 @@ export function compact(n: number): string {
   return n < 10_000 ? whole.format(n) : short.format(n);
 }
 
+/** `compact`, with ≈ before an estimate: for cells, which have the whole number on hover. */
+export function fitting(n: number, approximate = false): string {
+  return (approximate ? "≈ " : "") + compact(n);
+}
+
 export function rate(perMinute: number): string {
   if (perMinute === 0) return "0/min";
   if (perMinute < 10) return `${Number(perMinute.toFixed(1))}/min`;

@@ -7,13 +7,22 @@ const MOST_IN_URL = 100;
 
 export function parseSelection(text: string | undefined): Selection {
   if (text === "all") return { all: true };
-  return { all: false, ids: new Set((text ?? "").split(".").filter(Boolean)) };
+  return { all: false, ids: new Set((text ?? "").split(",").filter(Boolean).map(decode)) };
+}
+
+/** An id may be a name with a comma in it. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Undefined for nothing, and for more ids than fit into an address. */
 export function writeSelection(selection: Selection): string | undefined {
   if (selection.all) return "all";
-  return selection.ids.size === 0 || selection.ids.size > MOST_IN_URL ? undefined : [...selection.ids].join(".");
+  return selection.ids.size === 0 || selection.ids.size > MOST_IN_URL ? undefined : [...selection.ids].map(encodeURIComponent).join(",");
 }
 
 export function has(selection: Selection, id: string): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { duration, local, relative, utc } from "./time";
+import { briefly, duration, local, relative, timesIn, utc } from "./time";
 
 const NOW = new Date("2026-03-10T12:00:00Z");
 const ago = (seconds: number) => relative(new Date(NOW.getTime() - seconds * 1000), NOW, "UTC");
@@ -32,4 +32,14 @@ test.each([
 test("a time is told in a zone and in UTC", () => {
   expect(utc(NOW)).toBe("2026-03-10 12:00:00 UTC");
   expect(local(NOW, "Asia/Tokyo")).toContain("21:00:00");
+});
+
+test("the times in a sentence of the database are found, and its words are kept", () => {
+  const told = timesIn("It has been a dead letter since 2026-11-18 05:52:32.5+00 (exhausted).");
+  expect(told).toEqual(["It has been a dead letter since ", new Date("2026-11-18T05:52:32Z"), " (exhausted)."]);
+  expect(timesIn("Nothing at 12:00.")).toEqual(["Nothing at 12:00."]);
+});
+
+test("in a narrow cell a duration has one unit", () => {
+  expect([briefly(0.34), briefly(1042), briefly(273_600)]).toEqual(["340 ms", "17 min", "3 d"]);
 });

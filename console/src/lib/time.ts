@@ -44,3 +44,14 @@ export function duration(seconds: number): string {
   if (s < 86_400) return pair(Math.floor(s / 3600), "h", Math.floor((s % 3600) / 60), "min");
   return pair(Math.floor(s / 86_400), "d", Math.floor((s % 86_400) / 3600), "h");
 }
+
+/** A sentence of the database in parts: texts, and the times in it, which it writes in UTC. */
+export function timesIn(text: string): readonly (string | Date)[] {
+  const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00(?::00)?)/);
+  return parts.filter((part) => part !== "").map((part) => (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/.test(part) ? new Date(`${part.slice(0, 19).replace(" ", "T")}Z`) : part));
+}
+
+/** The largest unit only: "340 ms", "17 min", "3 d". */
+export function briefly(seconds: number): string {
+  return duration(seconds).split(" ").slice(0, 2).join(" ");
+}

@@ -3,7 +3,7 @@
 import { useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { usePageQuery } from "../app/address";
 import { useShortcuts } from "../app/shortcuts";
-import { filterOf, parseTyped, tokensOf, withoutToken, withToken, type Field, type Query, type Token } from "../lib/filters";
+import { fieldNamed, filterOf, parseTyped, tokensOf, withoutToken, withToken, type Field, type Query, type Token } from "../lib/filters";
 import { wordOf } from "./state";
 import { Icon } from "./icons";
 import { SavedViews } from "./saved-views";
@@ -166,7 +166,7 @@ function suggestions(typed: string, fields: readonly Field[]): Suggestion[] {
   const sign = excluded ? "!" : "";
   const colon = text.indexOf(":");
   if (colon >= 0) {
-    const field = fields.find((each) => each.name === text.slice(0, colon));
+    const field = fieldNamed(text.slice(0, colon), fields);
     const begun = text.slice(colon + 1).trim();
     return (field?.options ?? [])
       .map((option) => (typeof option === "string" ? { value: option, label: wordOf(option) } : option))

@@ -23,6 +23,7 @@ const PATHS = {
   failures: <path d="M8 1.8a6.2 6.2 0 1 1 0 12.4A6.2 6.2 0 0 1 8 1.8Zm0 3v4m0 2.3v.1" />,
   processes: <path d="M3.2 5.6a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Zm9.6 8.4a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM3.2 5.6v3.2a3.4 3.4 0 0 0 3.4 3.4H11" />,
   workers: <path d="M3 3h10v4H3zm0 6h10v4H3zm2.4-4v.1m0 5.9v.1" />,
+  inlets: <path d="M2 8h8m0 0L6.8 4.8M10 8l-3.2 3.2M9.5 2.5h4v11h-4" />,
   operations: <path d="M8 2v2m0 8v2M2 8h2m8 0h2M3.8 3.8l1.4 1.4m5.6 5.6 1.4 1.4m0-8.4-1.4 1.4m-5.6 5.6-1.4 1.4" />,
   access: <path d="M4 7h8v7H4zm1.6 0V4.8a2.4 2.4 0 0 1 4.8 0V7" />,
   menu: <path d="M2 4h12M2 8h12M2 12h12" />,

@@ -14,7 +14,7 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
       <Icon name="failed" />
       <div>
         <p className="error-title">
-          {told?.field ? <code>{told.field}</code> : null} {error instanceof Error ? error.message : String(error)}
+          {told?.field && told.status !== 404 ? <code>{told.field}</code> : null} {error instanceof Error ? error.message : String(error)}
         </p>
         {told?.faults.length ? (
           <ul>

@@ -1,9 +1,12 @@
 /** A bulk operation: how far it is, what it skipped, how long it will take; cancel while it runs. */
 
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { post } from "../api/client";
-import { useAction, useApi } from "../api/queries";
+import { refresh, useAction, useApi } from "../api/queries";
 import type { Operation } from "../api/operate";
 import { A } from "../app/address";
+import { useMay } from "../app/session";
 import { count } from "../lib/numbers";
 import { duration } from "../lib/time";
 import { Icon } from "./icons";
@@ -21,6 +24,22 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "dead.replay": "Replay dead letters",
   "dead.purge": "Purge dead letters",
   "decisions.restore": "Restore skipped mail",
+  "sources.sync": "Sync sources",
+  "sources.pause": "Pause sources",
+  "sources.resume": "Resume sources",
+  "clients.delete": "Delete clients",
+  "processes.retry": "Start processes again",
+  "keys.revoke": "Revoke keys",
+  "sessions.end": "End sessions",
+  "queues.pause": "Pause queues",
+  "queues.resume": "Resume queues",
+  "workers.stop": "Stop workers",
+  "schedules.run": "Run schedules",
+  "schedules.pause": "Switch schedules off",
+  "schedules.resume": "Switch schedules on",
+  "operations.cancel": "Cancel operations",
+  "inlets.pause": "Pause inlets",
+  "inlets.resume": "Resume inlets",
 };
 
 export function actionName(action: string): string {
@@ -34,10 +53,17 @@ export function useOperation(id: string) {
 }
 
 /** Below the list it was started from: progress, then a receipt. */
-export function OperationCard({ id, onDismiss }: { id: string; onDismiss?: () => void }) {
+export function OperationCard({ id, onDismiss, changes = [] }: { id: string; onDismiss?: () => void; changes?: readonly string[] }) {
   const found = useOperation(id);
+  const may = useMay("operate");
   const cancel = useAction((_: null) => post(`/v1/operations/${id}/cancel`), ["operations", `operation:${id}`]);
   const operation = found.data;
+  // Not everything that operations change has a name in the event stream: what it changed is fetched when it ends.
+  const ended = operation !== undefined && !isRunning(operation);
+  const client = useQueryClient();
+  useEffect(() => {
+    if (ended) refresh(client, new Set(changes));
+  }, [ended]);
   if (!operation) return found.error ? <ErrorBox error={found.error} /> : null;
   return (
     <div className="operation-card" role="status" aria-label={actionName(operation.action)}>
@@ -46,9 +72,11 @@ export function OperationCard({ id, onDismiss }: { id: string; onDismiss?: () =>
         <A to={`/operations/${id}`}>{actionName(operation.action)}</A>
         <span className="spacer" />
         {isRunning(operation) ? (
-          <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate(null)}>
-            Cancel
-          </button>
+          may ? (
+            <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate(null)}>
+              Cancel
+            </button>
+          ) : null
         ) : onDismiss ? (
           <button type="button" className="icon-button" aria-label="Dismiss" onClick={onDismiss}>
             <Icon name="close" />
@@ -65,6 +93,11 @@ export function OperationCard({ id, onDismiss }: { id: string; onDismiss?: () =>
 export function Progress({ operation }: { operation: Operation }) {
   const whole = Math.max(1, operation.total);
   const share = (n: number) => `${(100 * Math.min(n, whole)) / whole}%`;
+  const left = isRunning(operation) ? 0 : operation.total - operation.done - operation.skipped - operation.failed;
+  const reasons = [
+    ...operation.failed_reasons.map((each) => ({ ...each, word: "failed" })),
+    ...operation.skipped_reasons.map((each) => ({ ...each, word: "skipped" })),
+  ];
   return (
     <>
       <div className="progress" role="progressbar" aria-valuemin={0} aria-valuemax={operation.total} aria-valuenow={operation.done} aria-label="Progress">
@@ -76,14 +109,15 @@ export function Progress({ operation }: { operation: Operation }) {
         {count(operation.done)} of {count(operation.total)} done
         {operation.skipped ? `, ${count(operation.skipped)} skipped` : ""}
         {operation.failed ? `, ${count(operation.failed)} failed` : ""}
+        {left > 0 ? `, ${count(left)} left as ${left === 1 ? "it was" : "they were"}` : ""}
         {isRunning(operation) && operation.eta_seconds !== null ? <Eta operation={operation} /> : null}
       </p>
       {operation.canary ? <Canary operation={operation} /> : null}
-      {operation.skipped_reasons.length ? (
+      {reasons.length ? (
         <ul className="small">
-          {operation.skipped_reasons.map((skipped) => (
-            <li key={skipped.reason}>
-              {count(skipped.count)} skipped: {skipped.reason}
+          {reasons.map(({ word, reason, count: n }) => (
+            <li key={word + reason}>
+              {count(n)} {word}: <bdi>{reason}</bdi>
             </li>
           ))}
         </ul>
@@ -111,7 +145,7 @@ function Canary({ operation }: { operation: Operation }) {
     <p className="small">
       Tried {canary.percent} % first: {count(canary.succeeded)} of {count(canary.size)} succeeded
       {canary.failed ? `, ${count(canary.failed)} failed` : ""}
-      {operation.state === "watching" ? ". Waiting for the others before going on." : "."}
+      {operation.state === "watching" ? ". Waiting for the rest of the sample before continuing." : "."}
     </p>
   );
 }

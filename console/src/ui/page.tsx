@@ -1,6 +1,6 @@
 /** The frame of a page: title, what it is about, actions, sections, facts. */
 
-import { useEffect, type ReactNode } from "react";
+import { useEffect, useLayoutEffect, useRef, type ReactNode } from "react";
 import { A } from "../app/address";
 import { Icon } from "./icons";
 
@@ -90,27 +90,35 @@ export function Figure({ name, value, note, to, tone }: { name: string; value: R
   );
 }
 
-/** A plain table for short lists; on a phone it scrolls inside its own box. */
-export function Table({ head, children, label }: { head: readonly (string | { text: string; right: true })[]; children: ReactNode; label: string }) {
+/** A plain table for short lists. On a phone its cells stand below each other, each with the name of its column. */
+export function Table({
+  head,
+  children,
+  label,
+}: {
+  head: readonly (string | { text: string; right: true })[];
+  children: ReactNode;
+  label: string;
+}) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const names = head.map((cell) => (typeof cell === "string" ? cell : cell.text));
+  // After every drawing: rows are components of the page, which know nothing of their columns' names.
+  useLayoutEffect(() => {
+    for (const row of body.current?.rows ?? []) [...row.cells].forEach((cell, index) => cell.setAttribute("data-label", names[index] ?? ""));
+  });
   return (
     <div className="table-box" tabIndex={0} role="region" aria-label={label}>
       <table aria-label={label}>
         <thead>
           <tr>
-            {head.map((cell, index) =>
-              typeof cell === "string" ? (
-                <th key={index} scope="col">
-                  {cell}
-                </th>
-              ) : (
-                <th key={index} scope="col" className="right">
-                  {cell.text}
-                </th>
-              ),
-            )}
+            {head.map((cell, index) => (
+              <th key={index} scope="col" className={typeof cell === "string" ? undefined : "right"}>
+                {names[index]}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody ref={body}>{children}</tbody>
       </table>
     </div>
   );

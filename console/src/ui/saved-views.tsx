@@ -11,10 +11,11 @@ import { Confirm } from "./dialog";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
 import { ErrorBox } from "./notices";
+import { toast } from "./toast";
 
 /** The query without what belongs to one person at one moment. */
 function queryToSave(): string {
-  const { sel: _selection, ...rest } = parseQuery(location.search);
+  const { sel: _selection, operation: _operation, ...rest } = parseQuery(location.search);
   return writeQuery(rest);
 }
 
@@ -26,15 +27,20 @@ export function SavedViews({ page }: { page: string }) {
   const [naming, setNaming] = useState(false);
   const [name, setName] = useState("");
   const save = useAction((given: string) => post("/v1/views", { page, name: given, query: queryToSave() }), ["views"], () => setNaming(false));
-  const drop = useAction((view: View) => remove(`/v1/views/${view.view_id}`), ["views"]);
-  const rename = useAction((view: View) => call("PATCH", `/v1/views/${view.view_id}`, { body: { query: queryToSave() } }), ["views"]);
+  const [dropping, setDropping] = useState<View | null>(null);
+  const drop = useAction((view: View) => remove(`/v1/views/${view.view_id}`), ["views"], () => setDropping(null));
+  const replace = useAction(
+    (view: View) => call("PATCH", `/v1/views/${view.view_id}`, { body: { query: queryToSave() } }),
+    ["views"],
+    (_, view) => toast(`Saved the current filter as ${view.name}.`),
+  );
   const items = views.data?.items ?? [];
   return (
     <>
       <Menu label="Saved views" align="end" button={<><Icon name="star" /> Views{items.length ? ` ${items.length}` : ""}</>}>
         {(close) => (
           <div className="menu-list">
-            <ErrorBox error={views.error ?? drop.error ?? rename.error} />
+            <ErrorBox error={views.error ?? replace.error} />
             {items.length === 0 && !views.error ? <p className="quiet menu-note">A saved view is a filter with a name, for the whole team.</p> : null}
             {items.map((view) => (
               <div key={view.view_id} className="menu-row">
@@ -51,10 +57,10 @@ export function SavedViews({ page }: { page: string }) {
                 </button>
                 {may ? (
                   <>
-                    <button type="button" className="icon-button" aria-label={`Save the current filter as ${view.name}`} title="Save the current filter under this name" onClick={() => rename.mutate(view)}>
+                    <button type="button" className="icon-button" aria-label={`Save the current filter as ${view.name}`} title="Save the current filter under this name" onClick={() => replace.mutate(view)}>
                       <Icon name="refresh" />
                     </button>
-                    <button type="button" className="icon-button" aria-label={`Delete the view ${view.name}`} title="Delete the view" onClick={() => drop.mutate(view)}>
+                    <button type="button" className="icon-button" aria-label={`Delete the view ${view.name}`} title="Delete the view" onClick={() => setDropping(view)}>
                       <Icon name="close" />
                     </button>
                   </>
@@ -92,6 +98,11 @@ export function SavedViews({ page }: { page: string }) {
           Name
           <input value={name} maxLength={100} autoFocus onChange={(event) => setName(event.target.value)} />
         </label>
+      </Confirm>
+      <Confirm open={dropping !== null} onClose={() => setDropping(null)} title="Delete 1 view?" verb="Delete 1 view" danger busy={drop.isPending} error={drop.error} onConfirm={() => dropping && drop.mutate(dropping)}>
+        <p>
+          <bdi>{dropping?.name}</bdi> is deleted for the whole team.
+        </p>
       </Confirm>
     </>
   );

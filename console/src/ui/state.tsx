@@ -1,5 +1,6 @@
 /** One colour, icon and word per state, everywhere. */
 
+import { count, fitting } from "../lib/numbers";
 import { Icon, type IconName } from "./icons";
 
 export type Tone = "wait" | "run" | "good" | "bad" | "warn" | "quiet" | "hold";
@@ -37,6 +38,7 @@ const STATES: Readonly<Record<string, readonly [Tone, IconName, string?]>> = {
   silent: ["warn", "attention"],
   stopped: ["quiet", "stopped"],
   // operations and canaries
+  planning: ["run", "running"],
   watching: ["run", "search"],
   done: ["good", "done"],
   // processes
@@ -82,7 +84,11 @@ export function StateBadge({ state, word, title }: { state: string; word?: strin
   );
 }
 
-/** A number of things in a state: coloured only when there are any. */
-export function StateCount({ state, n, text }: { state: string; n: number; text: string }) {
-  return <span className={n > 0 ? `tone-text-${toneOf(state)}` : "zero"}>{text}</span>;
+/** A number of things in a state: coloured only when there are any, short where it is large, whole on hover. */
+export function StateCount({ state, n, approximate = false }: { state: string; n: number; approximate?: boolean }) {
+  return (
+    <span className={n > 0 ? `tone-text-${toneOf(state)}` : "zero"} title={count(n, approximate)}>
+      {fitting(n, approximate)}
+    </span>
+  );
 }

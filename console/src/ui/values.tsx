@@ -1,7 +1,8 @@
 /** Times, durations, identifiers: small values that look the same everywhere. */
 
-import { useEffect, useState, useSyncExternalStore } from "react";
-import { duration, local, relative, utc } from "../lib/time";
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { compact, count } from "../lib/numbers";
+import { briefly, duration, local, relative, timesIn, utc } from "../lib/time";
 import { useStored } from "../lib/stored";
 import { Icon } from "./icons";
 
@@ -24,11 +25,10 @@ function subscribe(ticker: () => void): () => void {
   };
 }
 
-/** The time, every five seconds. */
+/** The time, every five seconds; what happened since the last of them is not in the future. */
 export function useNow(): Date {
-  const seen = useSyncExternalStore(subscribe, () => now);
-  const current = new Date();
-  return current.getTime() - seen.getTime() > 6000 ? current : seen;
+  useSyncExternalStore(subscribe, () => now);
+  return new Date();
 }
 
 /** When something was: how long ago, with the reader's own time and UTC on hover. */
@@ -40,8 +40,17 @@ export function Time({ at, exact = false }: { at: string | null | undefined; exa
   const chosen = zone === "utc" ? "UTC" : undefined;
   return (
     <time dateTime={date.toISOString()} title={`${local(date)} (${zoneName()})\n${utc(date)}`}>
-      {exact ? local(date, chosen) : relative(date, current, chosen)}
+      {exact ? `${local(date, chosen)}${chosen ? " UTC" : ""}` : relative(date, current, chosen)}
     </time>
+  );
+}
+
+/** A sentence with its times in the reader's zone. */
+export function Told({ children }: { children: string }) {
+  return (
+    <bdi>
+      {timesIn(children).map((part, index) => (typeof part === "string" ? part : <Time key={index} at={part.toISOString()} exact />))}
+    </bdi>
   );
 }
 
@@ -49,15 +58,39 @@ export function zoneName(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
+/** A number in a cell: short where it is large, whole on hover. */
+export function Count({ n, tone }: { n: number; tone?: string | undefined }) {
+  return (
+    <span className={n === 0 ? "zero" : tone ? `tone-text-${tone}` : ""} title={count(n)}>
+      {compact(n)}
+    </span>
+  );
+}
+
 export function Duration({ seconds }: { seconds: number | null | undefined }) {
   if (seconds === null || seconds === undefined) return <span className="zero">–</span>;
   return <span title={`${seconds.toFixed(3)} s`}>{duration(seconds)}</span>;
 }
 
+/** A duration in a narrow cell: its largest unit, whole on hover. */
+export function Brief({ seconds }: { seconds: number | null | undefined }) {
+  if (seconds === null || seconds === undefined) return <span className="zero">–</span>;
+  return <span title={duration(seconds)}>{briefly(seconds)}</span>;
+}
+
 /** How long since: a duration that grows. */
-export function Since({ at }: { at: string }) {
+export function Since({ at, brief = false }: { at: string; brief?: boolean }) {
   const current = useNow();
-  return <Duration seconds={Math.max(0, (current.getTime() - new Date(at).getTime()) / 1000)} />;
+  const Shown = brief ? Brief : Duration;
+  return <Shown seconds={Math.max(0, (current.getTime() - new Date(at).getTime()) / 1000)} />;
+}
+
+/** An age as the server measured it: it grows on the page until the next answer. */
+export function Age({ seconds, brief = false }: { seconds: number | null | undefined; brief?: boolean }) {
+  const current = useNow();
+  const seen = useMemo(() => Date.now(), [seconds]);
+  const Shown = brief ? Brief : Duration;
+  return <Shown seconds={seconds == null ? null : seconds + Math.max(0, current.getTime() - seen) / 1000} />;
 }
 
 /** Text whose direction is its own, cut by an ellipsis, whole on hover. */

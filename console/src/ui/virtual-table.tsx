@@ -1,11 +1,12 @@
 /** A list of any length: only the rows in view are drawn, more are fetched on the way down. j, k, Enter and x work. */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useCallback, useEffect, useRef, useState, type ReactNode } from "react";
-import { A, useGo } from "../app/address";
+import { memo, useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { A, useGo, usePageQuery } from "../app/address";
 import { useShortcuts } from "../app/shortcuts";
 import { count } from "../lib/numbers";
 import { has, NONE, toggled, type Selection } from "../lib/selection";
+import { nextSort, parseSort, sortedBy, type SortValue } from "../lib/sorting";
 import type { Rows } from "../api/queries";
 import { ErrorBox, Loading } from "./notices";
 
@@ -13,11 +14,17 @@ export interface Column<Row> {
   readonly key: string;
   readonly label: string;
   readonly render: (row: Row) => ReactNode;
+  /** Of the first column: what stands behind the link. */
+  readonly after?: (row: Row) => ReactNode;
   /** A CSS grid track: `minmax(12rem, 2fr)`, `6rem`. */
   readonly width?: string;
   readonly right?: boolean;
+  /** Several lines rather than an ellipsis. */
+  readonly wrap?: boolean;
   /** The first column is the card's title on a phone; this one is left out there. */
   readonly wideOnly?: boolean;
+  /** By what the column sorts, once the whole list is loaded. `server`: the API orders by the column's key at any length. */
+  readonly sort?: "server" | ((row: Row) => SortValue);
 }
 
 export interface VirtualTableProps<Row> {
@@ -37,7 +44,11 @@ const ROW = 37;
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { list, columns, rowKey, rowHref, selection = NONE, onSelect } = props;
-  const { rows } = list;
+  const [query, change] = usePageQuery();
+  const sort = parseSort(query["sort"]);
+  const sorts = (column: Column<Row>) => column.sort && (column.sort === "server" || !list.hasMore);
+  const by = columns.find((column) => column.key === sort?.key && sorts(column))?.sort;
+  const rows = useMemo(() => (typeof by === "function" ? sortedBy(list.rows, by, sort?.down ?? false) : list.rows), [list.rows, by, sort?.down]);
   const box = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState(-1);
   const go = useGo();
@@ -85,7 +96,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       props.empty
     );
 
-  const tracks = [...(onSelect ? ["2.25rem"] : []), ...columns.map((column) => column.width ?? "minmax(6rem, 1fr)")].join(" ");
+  const tracks = [...(onSelect ? ["1.5rem"] : []), ...columns.map((column) => column.width ?? "minmax(6rem, 1fr)")].join(" ");
   const everyLoaded = selection.all || (selection.ids.size >= rows.length && rows.every((row) => has(selection, rowKey(row))));
   return (
     <>
@@ -119,8 +130,19 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
               </div>
             ) : null}
             {columns.map((column) => (
-              <div key={column.key} role="columnheader" className={column.right ? "right" : ""}>
-                {column.label}
+              <div
+                key={column.key}
+                role="columnheader"
+                className={column.right ? "right" : ""}
+                aria-sort={by && sort?.key === column.key ? (sort.down ? "descending" : "ascending") : undefined}
+              >
+                {sorts(column) ? (
+                  <button type="button" className="column-sort" onClick={() => change({ sort: nextSort(sort, column.key) })}>
+                    {column.label}
+                  </button>
+                ) : (
+                  column.label
+                )}
               </div>
             ))}
           </div>
@@ -173,13 +195,16 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 const Cells = memo(function Cells({ row, columns, href }: { row: unknown; columns: readonly Column<unknown>[]; href: string | undefined }) {
   return columns.map((column, index) => {
     const inside = column.render(row);
-    const classes = [column.right ? "right" : "", column.wideOnly ? "wide-only" : "", index === 0 ? "first" : ""].join(" ").trim();
+    const classes = [column.right ? "right" : "", column.wideOnly ? "wide-only" : "", column.wrap ? "wrap" : "", index === 0 ? "first" : ""].join(" ").trim();
     return (
       <div key={column.key} role="cell" className={classes} data-label={column.label}>
         {index === 0 && href !== undefined ? (
-          <A to={href} className="row-link">
-            {inside}
-          </A>
+          <>
+            <A to={href} className="row-link">
+              {inside}
+            </A>
+            {column.after?.(row)}
+          </>
         ) : (
           inside
         )}

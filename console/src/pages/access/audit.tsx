@@ -33,7 +33,7 @@ const OF_ALL: readonly Field[] = [...OF_TENANT, { name: "tenant", label: "tenant
 
 export default function Audit() {
   return (
-    <AccessPage title="Audit" lead="Who did what. A row is written before the action, so that even a crash leaves one.">
+    <AccessPage title="Audit" lead="Who did what, and when. The row is written before the action, so a crash cannot hide it.">
       <AuditList />
     </AccessPage>
   );
@@ -45,7 +45,7 @@ function AuditList() {
   const ofAll = Boolean(session?.is_installation && tenant === null);
   const fields = ofAll ? OF_ALL : OF_TENANT;
   const filter = useFilter(fields);
-  const list = useRows<AuditRow>("/v1/audit", (row) => row.audit_id, { query: { ...filter, limit: 100 }, live: ["audit"], everySeconds: 15 });
+  const list = useRows<AuditRow>("/v1/audit", (row) => row.audit_id, { query: { ...filter, limit: 100 }, live: ["audit"] });
   const columns: Column<AuditRow>[] = [
     { key: "what", label: "What", width: "minmax(14rem, 2fr)", render: (row) => <span title={row.action}>{said(row.action)}</span> },
     { key: "target", label: "On", width: "minmax(8rem, 1.5fr)", render: (row) => (row.target ? <Name mono>{row.target}</Name> : <span className="zero">–</span>) },
@@ -64,7 +64,7 @@ function AuditList() {
       width: "8rem",
       render: (row) =>
         row.status === null ? (
-          <StateBadge state="lost" word="unknown" title="The process ended before it could note the outcome" />
+          <StateBadge state="lost" word="unknown" title="The server stopped before it could record the outcome" />
         ) : row.status < 400 ? (
           <StateBadge state="done" word="done" title={`HTTP ${row.status}`} />
         ) : (
@@ -75,16 +75,20 @@ function AuditList() {
   ];
   return (
     <>
-      <FilterBar fields={fields} page="audit" placeholder="Filter by action, who:" />
+      <FilterBar fields={fields} page="audit" placeholder="Filter by action or who:" />
       <VirtualTable
         label="Audit"
         list={list}
         columns={columns}
         rowKey={(row) => row.audit_id}
         empty={
-          <EmptyState title="Nothing was done yet">
-            <p>Pausing a queue, deleting a document, creating a key: every action of a person or a program is listed here.</p>
-          </EmptyState>
+          Object.keys(filter).length ? (
+            <EmptyState title="No action matches">Remove part of the filter to see more.</EmptyState>
+          ) : (
+            <EmptyState title="No actions yet">
+              <p>Pausing a queue, deleting a document, creating a key: everything a person or a program does is listed here.</p>
+            </EmptyState>
+          )
         }
       />
     </>

@@ -1,15 +1,19 @@
 /** API keys: create one, whose secret is shown once; revoke one. */
 
-import { useState } from "react";
-import { post, remove, type Reply, type Schemas } from "../../api/client";
-import { useAction, useApi } from "../../api/queries";
-import { useSession } from "../../app/session";
-import { Confirm, Dialog } from "../../ui/dialog";
-import { Answer, EmptyState, ErrorBox } from "../../ui/notices";
-import { Table } from "../../ui/page";
+import { useMemo, useState } from "react";
+import { post, remove, type Schemas } from "../../api/client";
+import { useAction } from "../../api/queries";
+import { useTenant } from "../../app/session";
+import type { Field } from "../../lib/filters";
+import { ActingList } from "../../ui/acting-list";
+import type { BulkAction } from "../../ui/bulk-bar";
+import { Confirm } from "../../ui/dialog";
+import { EmptyState } from "../../ui/notices";
+import { ShownOnce } from "../../ui/shown-once";
 import { StateBadge } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { Copy, Name, Time, useNow } from "../../ui/values";
+import { Name, Time } from "../../ui/values";
+import type { Column } from "../../ui/virtual-table";
 import { expiryIn, keyState, SCOPES } from "./scopes";
 import { AccessPage } from "./tabs";
 
@@ -21,7 +25,7 @@ export default function Keys() {
   return (
     <AccessPage
       title="Keys"
-      lead="Programs sign in with a key of one tenant, and can do what its scopes allow."
+      lead="A key lets a program act for one tenant, within its scopes."
       actions={
         <button type="button" className="primary" onClick={() => setMaking(true)}>
           Create a key
@@ -34,75 +38,83 @@ export default function Keys() {
   );
 }
 
+const FIELDS: readonly Field[] = [
+  { name: "state", label: "state", options: ["active", "expired", "revoked"] },
+  { name: "q", label: "name", text: true },
+];
+
+const ACTIONS: readonly BulkAction[] = [
+  { action: "keys.revoke", verb: "Revoke", noun: "key", danger: true, about: "Programs that use them are rejected from then on. This cannot be undone." },
+];
+
+const COLUMNS: readonly Column<Key>[] = [
+  { key: "name", label: "Name", width: "minmax(10rem, 2fr)", sort: (key) => key.name, render: (key) => <Name>{key.name}</Name> },
+  { key: "state", label: "State", width: "6.5rem", sort: (key) => keyState(key, new Date()), render: (key) => <StateBadge state={keyState(key, new Date())} /> },
+  { key: "prefix", label: "Begins with", width: "8rem", render: (key) => <code>{key.prefix}…</code> },
+  { key: "scopes", label: "Scopes", width: "minmax(9rem, 2fr)", wrap: true, render: (key) => key.scopes.join(", ") },
+  { key: "created", label: "Created", width: "6rem", right: true, sort: (key) => key.created_at, render: (key) => <Time at={key.created_at} /> },
+  { key: "used", label: "Last used", width: "6rem", right: true, sort: (key) => key.used_at, render: (key) => (key.used_at ? <Time at={key.used_at} /> : <span className="zero">never</span>) },
+  { key: "expires", label: "Expires", width: "6rem", right: true, sort: (key) => key.expires_at, render: (key) => (key.expires_at ? <Time at={key.expires_at} /> : <span className="zero">never</span>) },
+];
+
 function KeyTable() {
-  const found = useApi<Reply<"/v1/keys">>("/v1/keys", { live: ["keys"] });
-  const session = useSession();
-  const now = useNow();
+  const [tenant] = useTenant();
   const [asked, setAsked] = useState<Key | null>(null);
   const revoke = useAction((key: Key) => remove(`/v1/keys/${key.key_id}`), ["keys"], () => {
     setAsked(null);
     toast("The key was revoked and no longer works.");
   });
+  const columns = useMemo(
+    (): readonly Column<Key>[] => [
+      ...COLUMNS,
+      {
+        key: "act",
+        label: "",
+        width: "7.5rem",
+        right: true,
+        render: (key) =>
+          keyState(key, new Date()) === "active" ? (
+            <button type="button" className="danger" aria-label={`Revoke ${key.name}`} onClick={() => setAsked(key)}>
+              Revoke …
+            </button>
+          ) : null,
+      },
+    ],
+    [],
+  );
   return (
-    <Answer of={found}>
-      {(answer) =>
-        answer.items.length === 0 ? (
-          <EmptyState title="No keys" command={`penstock tenant key ${session?.tenant?.slug ?? "SLUG"} --name ci`}>
+    <>
+      <ActingList
+        label="Keys"
+        path="/v1/keys"
+        options={{ live: ["keys"] }}
+        fields={FIELDS}
+        page="keys"
+        placeholder="Filter by name or state:"
+        columns={columns}
+        rowKey={(key) => key.key_id}
+        actions={ACTIONS}
+        empty={
+          <EmptyState title="No keys" command={`penstock tenant key ${tenant ?? "SLUG"} --name ci`}>
             <p>Create one for each program, with as few scopes as it needs.</p>
           </EmptyState>
-        ) : (
-          <>
-            <div className="section">
-            <Table label="Keys" head={["Name", "State", "Begins with", "May", { text: "Last used", right: true }, { text: "Expires", right: true }, ""]}>
-              {answer.items.map((key) => {
-                const state = keyState(key, now);
-                return (
-                  <tr key={key.key_id} className={state === "active" ? "" : "off"}>
-                    <td>
-                      <Name>{key.name}</Name>
-                      <div className="quiet small">
-                        created <Time at={key.created_at} />
-                      </div>
-                    </td>
-                    <td>
-                      <StateBadge state={state} />
-                    </td>
-                    <td>
-                      <code>{key.prefix}…</code>
-                    </td>
-                    <td>{key.scopes.join(", ")}</td>
-                    <td className="right">{key.used_at ? <Time at={key.used_at} /> : <span className="zero">never</span>}</td>
-                    <td className="right">{key.expires_at ? <Time at={key.expires_at} /> : <span className="zero">never</span>}</td>
-                    <td className="right">
-                      {state === "active" ? (
-                        <button type="button" className="danger" aria-label={`Revoke ${key.name}`} onClick={() => setAsked(key)}>
-                          Revoke …
-                        </button>
-                      ) : null}
-                    </td>
-                  </tr>
-                );
-              })}
-            </Table>
-            </div>
-            <Confirm
-              open={asked !== null}
-              onClose={() => setAsked(null)}
-              title="Revoke 1 key?"
-              verb="Revoke 1 key"
-              danger
-              busy={revoke.isPending}
-              error={revoke.error}
-              onConfirm={() => asked && revoke.mutate(asked)}
-            >
-              <p>
-                Programs that use <bdi>{asked?.name}</bdi> are refused from now on. This cannot be undone.
-              </p>
-            </Confirm>
-          </>
-        )
-      }
-    </Answer>
+        }
+      />
+      <Confirm
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        title="Revoke 1 key?"
+        verb="Revoke 1 key"
+        danger
+        busy={revoke.isPending}
+        error={revoke.error}
+        onConfirm={() => asked && revoke.mutate(asked)}
+      >
+        <p>
+          Programs that use <bdi>{asked?.name}</bdi> are rejected from then on. This cannot be undone.
+        </p>
+      </Confirm>
+    </>
   );
 }
 
@@ -125,71 +137,55 @@ function NewKey({ onClose }: { onClose: () => void }) {
   );
   if (made)
     return (
-      <Dialog open onClose={onClose} title="The key is shown only now">
+      <ShownOnce of={made} title="Copy the key: it is shown only once" onClose={onClose}>
         <p>
           Copy the secret of <bdi>{made.name}</bdi> and store it where your program reads it. Nobody can show it again.
         </p>
-        <p className="secret">
-          <code>{made.secret ?? made.secret_note}</code>
-          <Copy text={made.secret ?? ""} label="Copy the secret" />
-        </p>
-        <footer>
-          <button type="button" className="primary" onClick={onClose}>
-            I have stored it
-          </button>
-        </footer>
-      </Dialog>
+      </ShownOnce>
     );
   return (
-    <Dialog open onClose={onClose} title="Create a key">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate(null);
-        }}
-      >
-        <label className="field">
-          Name
-          <input required autoFocus maxLength={200} placeholder="What uses it" value={name} onChange={(event) => setName(event.target.value)} />
-        </label>
-        <fieldset className="choices">
-          <legend>It may</legend>
-          {SCOPES.map(([scope, about]) => (
-            <label key={scope}>
-              <input
-                type="checkbox"
-                checked={scopes.has(scope)}
-                onChange={(event) => {
-                  const next = new Set(scopes);
-                  if (event.target.checked) next.add(scope);
-                  else next.delete(scope);
-                  setScopes(next);
-                }}
-              />{" "}
-              {about} <code className="quiet">{scope}</code>
-            </label>
+    <Confirm
+      open
+      onClose={onClose}
+      title="Create a key"
+      verb="Create the key"
+      busy={create.isPending}
+      disabled={name.trim() === "" || scopes.size === 0}
+      error={create.error}
+      onConfirm={() => create.mutate(null)}
+    >
+      <label className="field">
+        Name
+        <input required autoFocus maxLength={200} placeholder="What uses it" value={name} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <fieldset className="choices">
+        <legend>Scopes</legend>
+        {SCOPES.map(([scope, about]) => (
+          <label key={scope}>
+            <input
+              type="checkbox"
+              checked={scopes.has(scope)}
+              onChange={(event) => {
+                const next = new Set(scopes);
+                if (event.target.checked) next.add(scope);
+                else next.delete(scope);
+                setScopes(next);
+              }}
+            />{" "}
+            {about} <code className="quiet">{scope}</code>
+          </label>
+        ))}
+      </fieldset>
+      <label className="field">
+        It expires
+        <select value={days ?? ""} onChange={(event) => setDays(event.target.value === "" ? null : Number(event.target.value))}>
+          {LIVES.map(([value, text]) => (
+            <option key={text} value={value ?? ""}>
+              {text}
+            </option>
           ))}
-        </fieldset>
-        <label className="field">
-          It expires
-          <select value={days ?? ""} onChange={(event) => setDays(event.target.value === "" ? null : Number(event.target.value))}>
-            {LIVES.map(([value, text]) => (
-              <option key={text} value={value ?? ""}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-        <ErrorBox error={create.error} />
-        <footer>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="primary" disabled={create.isPending || name.trim() === "" || scopes.size === 0}>
-            {create.isPending ? "Working …" : "Create the key"}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+        </select>
+      </label>
+    </Confirm>
   );
 }

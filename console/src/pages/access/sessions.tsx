@@ -1,13 +1,16 @@
 /** Who is signed in to the console; an admin can end a session. */
 
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { remove } from "../../api/client";
-import { useAction, useApi } from "../../api/queries";
+import { useAction } from "../../api/queries";
+import type { Field } from "../../lib/filters";
+import { ActingList } from "../../ui/acting-list";
+import type { BulkAction } from "../../ui/bulk-bar";
 import { Confirm } from "../../ui/dialog";
-import { Answer, EmptyState } from "../../ui/notices";
-import { Table } from "../../ui/page";
+import { EmptyState } from "../../ui/notices";
 import { toast } from "../../ui/toast";
 import { CommandHint, Name, Time } from "../../ui/values";
+import type { Column } from "../../ui/virtual-table";
 import { AccessPage } from "./tabs";
 
 interface ConsoleSession {
@@ -24,59 +27,75 @@ interface ConsoleSession {
 
 export default function Sessions() {
   return (
-    <AccessPage title="Sessions" lead="Who is signed in to this console. A session ends by itself when it is not used.">
+    <AccessPage title="Sessions" lead="Who is signed in to this console. A session that is not used expires.">
       <SessionTable />
     </AccessPage>
   );
 }
 
+const FIELDS: readonly Field[] = [{ name: "q", label: "name", text: true }];
+
+const ACTIONS: readonly BulkAction[] = [{ action: "sessions.end", verb: "End", noun: "session", danger: true, about: "Everyone selected except you is signed out at once." }];
+
+const COLUMNS: readonly Column<ConsoleSession>[] = [
+  {
+    key: "who",
+    label: "Who",
+    width: "minmax(10rem, 2fr)",
+    render: (session) => (
+      <>
+        <Name>{session.name}</Name> <span className="quiet small">{session.key_id ? "with a key" : "with a link"}</span>
+      </>
+    ),
+  },
+  { key: "role", label: "Role", width: "6rem", render: (session) => session.role },
+  { key: "where", label: "Where", width: "minmax(7rem, 1fr)", render: (session) => (session.is_installation ? "the installation" : <Name>{session.tenant ?? ""}</Name>) },
+  { key: "in", label: "Signed in", width: "6.5rem", right: true, render: (session) => <Time at={session.created_at} /> },
+  { key: "seen", label: "Last seen", width: "6.5rem", right: true, render: (session) => <Time at={session.seen_at} /> },
+  { key: "ends", label: "Ends", width: "6.5rem", right: true, render: (session) => <Time at={session.expires_at} /> },
+];
+
 function SessionTable() {
-  const found = useApi<{ items: ConsoleSession[] }>("/v1/sessions", { live: ["sessions"], everySeconds: 60 });
   const [asked, setAsked] = useState<ConsoleSession | null>(null);
   const end = useAction((session: ConsoleSession) => remove(`/v1/sessions/${session.session_id}`), ["sessions"], () => {
     setAsked(null);
     toast("The session was ended.");
   });
+  const columns = useMemo(
+    (): readonly Column<ConsoleSession>[] => [
+      ...COLUMNS,
+      {
+        key: "act",
+        label: "",
+        width: "6rem",
+        right: true,
+        render: (session) => (
+          <button type="button" className="danger" aria-label={`End the session of ${session.name}`} onClick={() => setAsked(session)}>
+            End …
+          </button>
+        ),
+      },
+    ],
+    [],
+  );
   return (
     <>
-      <Answer of={found}>
-        {(answer) =>
-          answer.items.length === 0 ? (
-            <EmptyState title="Nobody is signed in with a session" command="penstock login">
-              <p>A link from the command line signs a person in once:</p>
-            </EmptyState>
-          ) : (
-            <div className="section">
-            <Table label="Sessions" head={["Who", "Role", "Where", { text: "Signed in", right: true }, { text: "Last seen", right: true }, { text: "Ends", right: true }, ""]}>
-              {answer.items.map((session) => (
-                <tr key={session.session_id}>
-                  <td>
-                    <Name>{session.name}</Name>
-                    <div className="quiet small">{session.key_id ? "with a key" : "with a link"}</div>
-                  </td>
-                  <td>{session.role}</td>
-                  <td>{session.is_installation ? "the installation" : <Name>{session.tenant ?? ""}</Name>}</td>
-                  <td className="right">
-                    <Time at={session.created_at} />
-                  </td>
-                  <td className="right">
-                    <Time at={session.seen_at} />
-                  </td>
-                  <td className="right">
-                    <Time at={session.expires_at} />
-                  </td>
-                  <td className="right">
-                    <button type="button" className="danger" aria-label={`End the session of ${session.name}`} onClick={() => setAsked(session)}>
-                      End …
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </Table>
-            </div>
-          )
+      <ActingList
+        label="Sessions"
+        path="/v1/sessions"
+        options={{ live: ["sessions"] }}
+        fields={FIELDS}
+        page="sessions"
+        placeholder="Filter by name"
+        columns={columns}
+        rowKey={(session) => session.session_id}
+        actions={ACTIONS}
+        empty={
+          <EmptyState title="Nobody is signed in here" command="penstock login">
+            <p>A link from the command line signs a person in once:</p>
+          </EmptyState>
         }
-      </Answer>
+      />
       <p className="quiet">
         Invite somebody with a link that works once: <CommandHint command="penstock login --print --role viewer" />
       </p>

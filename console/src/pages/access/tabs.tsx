@@ -28,7 +28,7 @@ export function AccessPage({ title, lead, actions, admin = true, children }: { t
         ))}
       </nav>
       {refused ? (
-        <EmptyState title="This needs the role admin">
+        <EmptyState title="This needs the admin role">
           <p>
             You are signed in as {session.name} with the role {session.role}. Ask an administrator, or sign in with a link that has the role:
           </p>

@@ -1,17 +1,19 @@
 /** Tenants of the installation: their limits, what they use, and new ones. */
 
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { patch, post } from "../../api/client";
-import { useAction, useApi } from "../../api/queries";
+import { useAction } from "../../api/queries";
 import { useSession, useTenant } from "../../app/session";
 import { useGo } from "../../app/address";
-import { bytes, compact, count } from "../../lib/numbers";
-import { Dialog } from "../../ui/dialog";
-import { Answer, EmptyState, ErrorBox } from "../../ui/notices";
-import { Table } from "../../ui/page";
+import { bytes, compact } from "../../lib/numbers";
+import type { Field } from "../../lib/filters";
+import { ActingList } from "../../ui/acting-list";
+import { Confirm } from "../../ui/dialog";
+import { EmptyState } from "../../ui/notices";
 import { StateBadge } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Name, Time } from "../../ui/values";
+import type { Column } from "../../ui/virtual-table";
 import { limitOf, writtenLimit } from "./limits";
 import { AccessPage } from "./tabs";
 
@@ -40,7 +42,7 @@ export default function Tenants() {
   return (
     <AccessPage
       title="Tenants"
-      lead="What one tenant puts in, only that tenant gets out."
+      lead="Each tenant sees only its own documents, sources and clients."
       admin={false}
       actions={
         mayChange ? (
@@ -52,7 +54,7 @@ export default function Tenants() {
     >
       {session && !session.is_installation ? (
         <EmptyState title="This is about the whole installation" command="penstock login">
-          <p>You are signed in to one tenant. Whoever runs the installation signs in with a link of the command line:</p>
+          <p>You are signed in to one tenant. An operator of the installation signs in with a link from the command line:</p>
         </EmptyState>
       ) : (
         <TenantTable mayChange={mayChange} onEdit={setEditing} />
@@ -62,67 +64,83 @@ export default function Tenants() {
   );
 }
 
+const LIVE = { live: ["tenants", "documents", "keys"] };
+const FIELDS: readonly Field[] = [
+  { name: "state", label: "state", options: ["active", "deleted"] },
+  { name: "q", label: "name", text: true },
+];
+
 function TenantTable({ mayChange, onEdit }: { mayChange: boolean; onEdit: (tenant: TenantRow) => void }) {
-  const found = useApi<{ items: TenantRow[] }>("/v1/tenants", { live: ["tenants"], everySeconds: 60 });
   const [, choose] = useTenant();
   const go = useGo();
+  const columns = useMemo(
+    (): readonly Column<TenantRow>[] => [
+      {
+        key: "tenant",
+        label: "Tenant",
+        width: "minmax(10rem, 2fr)",
+        sort: (tenant) => tenant.name,
+        render: (tenant) => (
+          <>
+            <Name>{tenant.name}</Name> <span className="quiet small mono">{tenant.slug}</span>
+          </>
+        ),
+      },
+      { key: "state", label: "State", width: "7rem", render: (tenant) => <StateBadge state={tenant.status} /> },
+      { key: "documents", label: "Documents", width: "minmax(6rem, 1fr)", right: true, sort: (tenant) => tenant.holdings?.documents.used, render: (tenant) => <Used quota={tenant.holdings?.documents} show={compact} /> },
+      { key: "stored", label: "Stored", width: "minmax(6rem, 1fr)", right: true, sort: (tenant) => tenant.holdings?.stored_bytes.used, render: (tenant) => <Used quota={tenant.holdings?.stored_bytes} show={bytes} /> },
+      { key: "keys", label: "Keys", width: "5rem", right: true, render: (tenant) => <Used quota={tenant.holdings?.keys} show={compact} /> },
+      {
+        key: "tokens",
+        label: "Tokens/month",
+        width: "7.5rem",
+        right: true,
+        render: (tenant) => (tenant.monthly_token_budget ? compact(tenant.monthly_token_budget) : <span className="zero">no limit</span>),
+      },
+      { key: "created", label: "Created", width: "6.5rem", right: true, sort: (tenant) => tenant.created_at, render: (tenant) => <Time at={tenant.created_at} /> },
+      {
+        key: "act",
+        label: "",
+        width: "11.5rem",
+        right: true,
+        render: (tenant) => (
+          <span className="row-actions">
+            {tenant.status === "active" ? (
+              <button
+                type="button"
+                aria-label={`Open ${tenant.name}`}
+                onClick={() => {
+                  choose(tenant.slug);
+                  go("/documents");
+                }}
+              >
+                Open
+              </button>
+            ) : null}
+            {mayChange && tenant.status === "active" ? (
+              <button type="button" aria-label={`Change the limits of ${tenant.name}`} onClick={() => onEdit(tenant)}>
+                Limits …
+              </button>
+            ) : null}
+          </span>
+        ),
+      },
+    ],
+    [mayChange],
+  );
   return (
-    <Answer of={found}>
-      {(answer) => (
-        <div className="section">
-        <Table
-          label="Tenants"
-          head={["Tenant", "State", { text: "Documents", right: true }, { text: "Stored", right: true }, { text: "Keys", right: true }, { text: "Tokens a month", right: true }, { text: "Created", right: true }, ""]}
-        >
-          {answer.items.map((tenant) => (
-            <tr key={tenant.slug}>
-              <td>
-                <Name>{tenant.name}</Name>
-                <div className="quiet small mono">{tenant.slug}</div>
-              </td>
-              <td>
-                <StateBadge state={tenant.status} />
-              </td>
-              <td className="right">
-                <Used quota={tenant.holdings?.documents} show={compact} />
-              </td>
-              <td className="right">
-                <Used quota={tenant.holdings?.stored_bytes} show={bytes} />
-              </td>
-              <td className="right">
-                <Used quota={tenant.holdings?.keys} show={count} />
-              </td>
-              <td className="right">{tenant.monthly_token_budget ? compact(tenant.monthly_token_budget) : <span className="zero">no limit</span>}</td>
-              <td className="right">
-                <Time at={tenant.created_at} />
-              </td>
-              <td className="right">
-                <span className="row-actions">
-                  {tenant.status === "active" ? (
-                    <button
-                      type="button"
-                      aria-label={`Look at ${tenant.name}`}
-                      onClick={() => {
-                        choose(tenant.slug);
-                        go("/documents");
-                      }}
-                    >
-                      Look
-                    </button>
-                  ) : null}
-                  {mayChange && tenant.status === "active" ? (
-                    <button type="button" aria-label={`Change the limits of ${tenant.name}`} onClick={() => onEdit(tenant)}>
-                      Limits …
-                    </button>
-                  ) : null}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </Table>
-        </div>
-      )}
-    </Answer>
+    <ActingList
+      label="Tenants"
+      path="/v1/tenants"
+      options={LIVE}
+      fields={FIELDS}
+      page="tenants"
+      placeholder="Filter by name or state:"
+      columns={columns}
+      rowKey={(tenant) => tenant.slug}
+      actions={[]}
+      empty={<EmptyState title="No tenant yet" command="penstock tenant create acme" />}
+    />
   );
 }
 
@@ -141,9 +159,9 @@ const LIMITS = [
   ["max_documents", "Documents"],
   ["max_stored_bytes", "Stored bytes"],
   ["max_keys", "Keys"],
-  ["monthly_token_budget", "Embedding tokens a month"],
-  ["requests_per_minute", "Requests a minute"],
-  ["max_upload_bytes", "Bytes of one upload"],
+  ["monthly_token_budget", "Embedding tokens per month"],
+  ["requests_per_minute", "Requests per minute"],
+  ["max_upload_bytes", "Bytes per upload"],
 ] as const;
 
 function TenantForm({ tenant, onClose }: { tenant: TenantRow | null; onClose: () => void }) {
@@ -159,48 +177,40 @@ function TenantForm({ tenant, onClose }: { tenant: TenantRow | null; onClose: ()
     },
     ["tenants"],
     () => {
-      toast(tenant ? "The limits apply from the next request on." : "The tenant was created. Choose it at the top to work in it.");
+      toast(tenant ? "The limits apply from the next request." : "The tenant was created. Choose it at the top to work in it.");
       onClose();
     },
   );
   return (
-    <Dialog open onClose={onClose} title={tenant ? `Limits of ${tenant.name}` : "Create a tenant"}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate(null);
-        }}
-      >
-        {tenant ? null : (
-          <label className="field">
-            Slug
-            <input required autoFocus pattern="[a-z0-9][a-z0-9\-]*" maxLength={63} placeholder="acme" value={slug} onChange={(event) => setSlug(event.target.value)} />
-            <span className="quiet">Lower-case letters, digits and hyphens. It is part of addresses and cannot be changed.</span>
-          </label>
-        )}
+    <Confirm
+      open
+      onClose={onClose}
+      title={tenant ? `Limits of ${tenant.name}` : "Create a tenant"}
+      verb={tenant ? "Save" : "Create the tenant"}
+      busy={save.isPending}
+      error={save.error}
+      onConfirm={() => save.mutate(null)}
+    >
+      {tenant ? null : (
         <label className="field">
-          Name
-          <input maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
+          Slug
+          <input required autoFocus pattern="[a-z0-9][a-z0-9\-]*" maxLength={63} placeholder="acme" value={slug} onChange={(event) => setSlug(event.target.value)} />
+          <span className="quiet">Lower-case letters, digits and hyphens. It is part of addresses and cannot be changed.</span>
         </label>
-        <div className="two-columns">
-          {LIMITS.map(([field, label]) => (
-            <label key={field} className="field">
-              {label}
-              <input inputMode="numeric" pattern="[0-9 ,]*" placeholder="default" value={limits[field] ?? ""} onChange={(event) => setLimits({ ...limits, [field]: event.target.value })} />
-            </label>
-          ))}
-        </div>
-        <p className="quiet small">Empty means the installation’s default.</p>
-        <ErrorBox error={save.error} />
-        <footer>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="primary" disabled={save.isPending}>
-            {save.isPending ? "Working …" : tenant ? "Save" : "Create the tenant"}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+      )}
+      <label className="field">
+        Name
+        <input maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <div className="two-columns">
+        {LIMITS.map(([field, label]) => (
+          <label key={field} className="field">
+            {label}
+            <input inputMode="numeric" pattern="[0-9 ,]*" placeholder="default" value={limits[field] ?? ""} onChange={(event) => setLimits({ ...limits, [field]: event.target.value })} />
+          </label>
+        ))}
+      </div>
+      <p className="quiet small">Empty means the installation’s default.</p>
+    </Confirm>
   );
 }

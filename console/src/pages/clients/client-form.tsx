@@ -1,8 +1,7 @@
 /** A client as a person writes it down: name, industry, summary and facts. */
 
 import { useState } from "react";
-import { Dialog } from "../../ui/dialog";
-import { ErrorBox } from "../../ui/notices";
+import { Confirm } from "../../ui/dialog";
 import { Icon } from "../../ui/icons";
 import { factsOf, linesOf, type FactLine } from "./facts";
 
@@ -36,51 +35,44 @@ export function ClientForm({
   const [lines, setLines] = useState<readonly FactLine[]>(linesOf(start?.facts ?? {}));
   const edit = (index: number, change: Partial<FactLine>) => setLines(lines.map((line, at) => (at === index ? { ...line, ...change } : line)));
   return (
-    <Dialog open onClose={onClose} title={title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSave({ name: name.trim(), industry: industry.trim() || null, summary: summary.trim() || null, key_facts: factsOf(lines) });
-        }}
-      >
-        <label className="field">
-          Name
-          <input required maxLength={500} value={name} onChange={(event) => setName(event.target.value)} />
-        </label>
-        <label className="field">
-          Industry
-          <input maxLength={200} value={industry} onChange={(event) => setIndustry(event.target.value)} />
-        </label>
-        <label className="field">
-          Summary
-          <textarea className="prose" rows={3} maxLength={4000} value={summary} onChange={(event) => setSummary(event.target.value)} />
-        </label>
-        <fieldset className="fact-lines">
-          <legend>Facts</legend>
-          {lines.map((line, index) => (
-            <div key={index} className="fact-line">
-              <input aria-label={`Name of fact ${index + 1}`} placeholder="contact_role" value={line.name} onChange={(event) => edit(index, { name: event.target.value })} />
-              <input aria-label={`Value of fact ${index + 1}`} placeholder="Head of purchasing" value={line.value} onChange={(event) => edit(index, { value: event.target.value })} />
-              <button type="button" className="icon-button" aria-label={`Remove fact ${index + 1}`} onClick={() => setLines(lines.filter((_, at) => at !== index))}>
-                <Icon name="close" />
-              </button>
-            </div>
-          ))}
-          <button type="button" onClick={() => setLines([...lines, { name: "", value: "" }])}>
-            Add a fact
-          </button>
-        </fieldset>
-        <p className="quiet small">What you write here is yours: no sync ever changes it.</p>
-        <ErrorBox error={error} />
-        <footer>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="primary" disabled={busy || name.trim() === ""}>
-            {busy ? "Working …" : verb}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <Confirm
+      open
+      onClose={onClose}
+      title={title}
+      verb={verb}
+      busy={busy}
+      disabled={name.trim() === ""}
+      error={error}
+      onConfirm={() => onSave({ name: name.trim(), industry: industry.trim() || null, summary: summary.trim() || null, key_facts: factsOf(lines) })}
+    >
+      <label className="field">
+        Name
+        <input required maxLength={500} value={name} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <label className="field">
+        Industry
+        <input maxLength={200} value={industry} onChange={(event) => setIndustry(event.target.value)} />
+      </label>
+      <label className="field">
+        Summary
+        <textarea className="prose" rows={3} maxLength={4000} value={summary} onChange={(event) => setSummary(event.target.value)} />
+      </label>
+      <fieldset className="fact-lines">
+        <legend>Facts</legend>
+        {lines.map((line, index) => (
+          <div key={index} className="fact-line">
+            <input aria-label={`Name of fact ${index + 1}`} placeholder="contact_role" value={line.name} onChange={(event) => edit(index, { name: event.target.value })} />
+            <input aria-label={`Value of fact ${index + 1}`} placeholder="Head of purchasing" value={line.value} onChange={(event) => edit(index, { value: event.target.value })} />
+            <button type="button" className="icon-button" aria-label={`Remove fact ${index + 1}`} onClick={() => setLines(lines.filter((_, at) => at !== index))}>
+              <Icon name="close" />
+            </button>
+          </div>
+        ))}
+        <button type="button" onClick={() => setLines([...lines, { name: "", value: "" }])}>
+          Add a fact
+        </button>
+      </fieldset>
+      <p className="quiet small">What you write here is yours: no sync ever changes it.</p>
+    </Confirm>
   );
 }

@@ -9,7 +9,7 @@ import { plural } from "../../lib/numbers";
 import { Answer, ErrorBox } from "../../ui/notices";
 import { Page, Section, Table } from "../../ui/page";
 import { Name, Time } from "../../ui/values";
-import { shown } from "./facts";
+import { choiceWords, listed, shown } from "./facts";
 import { Join } from "./join";
 import { Records, SourceName } from "./records";
 
@@ -36,7 +36,7 @@ function Shown({ client, error }: { client: Details; error: unknown }) {
       back={{ to: "/clients", text: "Clients" }}
       lead={
         <>
-          {client.industry ? <bdi>{client.industry} · </bdi> : null}
+          {client.industry ? <><bdi>{choiceWords(client.industry)}</bdi> · </> : null}
           {plural(client.record_count, "record")}, changed <Time at={client.updated_at} />
         </>
       }
@@ -69,7 +69,7 @@ function FactsTable({ client }: { client: Details }) {
   return (
     <Section title="Facts">
       {client.facts.length === 0 ? (
-        <p className="quiet">No source states a fact about this client yet.</p>
+        <p className="quiet">No source has brought a fact about this client yet.</p>
       ) : (
         <Table label="Facts" head={["Fact", "Value", "From", { text: "As of", right: true }]}>
           {newest.map((fact, index) => {
@@ -86,11 +86,11 @@ function FactsTable({ client }: { client: Details }) {
                   )}
                 </td>
                 <td>
-                  <bdi>{shown(fact.value)}</bdi>
+                  <FactValue value={fact.value} />
                 </td>
                 <td>
                   <SourceName record={record} source={fact.source} />
-                  {fact.item_count > 1 ? <div className="quiet small">stated by {plural(fact.item_count, "item")}</div> : null}
+                  {fact.item_count > 1 ? <div className="quiet small">{plural(fact.item_count, "item")}</div> : null}
                 </td>
                 <td className="right">
                   <Time at={fact.as_of} />
@@ -101,6 +101,21 @@ function FactsTable({ client }: { client: Details }) {
         </Table>
       )}
     </Section>
+  );
+}
+
+/** Several invoices or deals are a list; everything else is a line. */
+function FactValue({ value }: { value: unknown }) {
+  const several = listed(value);
+  if (!several) return <bdi>{shown(value)}</bdi>;
+  return (
+    <ul className="fact-list">
+      {several.map((each, index) => (
+        <li key={index}>
+          <bdi>{shown(each)}</bdi>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -117,7 +132,7 @@ function Reasons({ client }: { client: Details }) {
               </>
             ) : (
               <>
-                {plural(reason.record_count, "record")} have the {reason.key} <strong><bdi>{reason.value}</bdi></strong>
+                {plural(reason.record_count, "record")} {reason.record_count === 1 ? "has" : "have"} the {reason.key} <strong><bdi>{reason.value}</bdi></strong>
                 {reason.origins.length ? <span className="quiet"> ({reason.origins.join(", ").replaceAll("_", " ")})</span> : null}
               </>
             )}

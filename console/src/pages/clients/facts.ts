@@ -25,6 +25,16 @@ export function linesOf(facts: Readonly<Record<string, unknown>>): FactLine[] {
   return Object.entries(facts).map(([name, value]) => ({ name, value: typeof value === "string" ? value : JSON.stringify(value) }));
 }
 
+/** A list of several things, which is shown as lines; null for anything that fits on one. */
+export function listed(value: unknown): readonly unknown[] | null {
+  return Array.isArray(value) && value.length > 1 && value.some((each) => typeof each === "object" && each !== null) ? value : null;
+}
+
+/** "HOSPITAL_HEALTH_CARE", as CRMs store a choice, for people; other words stay as they are. */
+export function choiceWords(text: string): string {
+  return /^[A-Z0-9]+(_[A-Z0-9]+)+$|^[A-Z]{5,}$/.test(text) ? text.charAt(0) + text.slice(1).toLowerCase().replaceAll("_", " ") : text;
+}
+
 /** A value on one line: numbers with separators, objects as name and value. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return "–";

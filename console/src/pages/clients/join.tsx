@@ -16,7 +16,7 @@ export function Join({ client, onClose }: { client: Details; onClose: () => void
   const [other, setOther] = useState<Schemas["ClientRow"] | null>(null);
   const list = useRows<Schemas["ClientRow"]>("/v1/clients", (row) => row.client_id, { query: { limit: 20, ...(typed.trim() ? { query: typed.trim() } : {}) }, live: ["clients"] });
   const join = useAction((_: null) => post<Details>(`/v1/clients/${client.client_id}/join`, { other_id: other?.client_id }), ["clients"], () => {
-    toast("They are one client now.");
+    toast("Joined into one client.");
     onClose();
   });
   const found = list.rows.filter((row) => row.client_id !== client.client_id);
@@ -24,7 +24,7 @@ export function Join({ client, onClose }: { client: Details; onClose: () => void
     return (
       <Confirm open onClose={onClose} title="Join 2 clients?" verb="Join 2 clients" busy={join.isPending} error={join.error} onConfirm={() => join.mutate(null)}>
         <p>
-          <bdi>{client.name}</bdi> and <bdi>{other.name}</bdi> become one client with {plural(client.record_count + other.record_count, "record")}. Later syncs keep them together; a record can be split off again.
+          <bdi>{client.name}</bdi> and <bdi>{other.name}</bdi> become one client with {plural(client.record_count + other.record_count, "record")}. Later syncs keep them together; you can split a record off again.
         </p>
       </Confirm>
     );

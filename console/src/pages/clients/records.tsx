@@ -11,6 +11,7 @@ import { toast } from "../../ui/toast";
 import { Name, Time } from "../../ui/values";
 import { kindName } from "../sources/words";
 import { ClientForm } from "./client-form";
+import { choiceWords } from "./facts";
 
 type Details = Schemas["ClientDetails"];
 type ClientRecord = Schemas["ClientRecord"];
@@ -19,9 +20,12 @@ export function SourceName({ record, source }: { record: ClientRecord | undefine
   if (source === "manual") return <>by hand</>;
   const name = record?.source_name ?? kindName(source);
   return record?.source_id ? (
-    <A to={`/sources/${record.source_id}`}>
-      <Name>{name}</Name>
-    </A>
+    <>
+      <A to={`/sources/${record.source_id}`}>
+        <Name>{name}</Name>
+      </A>
+      <div className="quiet small">{kindName(source)}</div>
+    </>
   ) : (
     <Name>{name}</Name>
   );
@@ -39,7 +43,7 @@ export function Records({ client, may }: { client: Details; may: boolean }) {
       setSplitting(null);
       toast(
         <>
-          It is a client of its own now: <A to={`/clients/${made.client_id}`}>{made.name}</A>
+          It is now its own client: <A to={`/clients/${made.client_id}`}>{made.name}</A>
         </>,
       );
     },
@@ -52,11 +56,17 @@ export function Records({ client, may }: { client: Details; may: boolean }) {
       toast("Saved.");
     },
   );
-  const drop = useAction((record: ClientRecord) => remove(`/v1/clients/${record.record_id}`), ["clients"], () => {
-    setDropping(null);
-    toast("The record was deleted.");
-    if (client.record_count <= 1) go("/clients", { replace: true });
-  });
+  const isLast = client.record_count <= 1;
+  const drop = useAction(
+    (record: ClientRecord) => remove(`/v1/clients/${record.record_id}`),
+    ["clients"],
+    () => {
+      setDropping(null);
+      toast("The record was deleted.");
+      if (isLast) go("/clients", { replace: true });
+    },
+    isLast ? `/v1/clients/${client.client_id}` : undefined,
+  );
   const factsOfRecord = (record: ClientRecord) =>
     Object.fromEntries(client.facts.filter((fact) => fact.record_id === record.record_id).map((fact) => [fact.name, fact.value]));
   return (
@@ -71,7 +81,7 @@ export function Records({ client, may }: { client: Details; may: boolean }) {
             <td>
               <SourceName record={record} source={record.source} />
             </td>
-            <td>{record.industry ? <bdi>{record.industry}</bdi> : <span className="zero">–</span>}</td>
+            <td>{record.industry ? <bdi>{choiceWords(record.industry)}</bdi> : <span className="zero">–</span>}</td>
             <td className="right">
               <Time at={record.updated_at} />
             </td>
@@ -112,7 +122,7 @@ export function Records({ client, may }: { client: Details; may: boolean }) {
         onConfirm={() => splitting && split.mutate(splitting)}
       >
         <p>
-          <bdi>{splitting?.name}</bdi> becomes a client of its own, and stays one until somebody joins it with another. Later syncs keep it apart.
+          <bdi>{splitting?.name}</bdi> becomes its own client and stays separate, also after later syncs, until somebody joins it with another.
         </p>
       </Confirm>
       <Confirm
@@ -126,12 +136,12 @@ export function Records({ client, may }: { client: Details; may: boolean }) {
         onConfirm={() => dropping && drop.mutate(dropping)}
       >
         <p>
-          What was written by hand about <bdi>{dropping?.name}</bdi> is deleted. What sources state stays.
+          What was entered by hand about <bdi>{dropping?.name}</bdi> is deleted. Facts from sources stay.
         </p>
       </Confirm>
       {editing ? (
         <ClientForm
-          title="Edit what was written by hand"
+          title="Edit the manual record"
           verb="Save"
           start={{ name: editing.name, industry: editing.industry, summary: editing.summary, facts: factsOfRecord(editing) }}
           busy={save.isPending}

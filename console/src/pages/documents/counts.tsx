@@ -12,7 +12,7 @@ import { STATUSES } from "./fields";
 export function CountsRail({ fields }: { fields: readonly Field[] }) {
   const [query, change] = usePageQuery();
   const { status: _status, ...others } = filterOf(query, fields);
-  const counted = useApi<Reply<"/v1/documents/counts">>("/v1/documents/counts", { query: others, live: ["documents"] }).data;
+  const { data: counted, error } = useApi<Reply<"/v1/documents/counts">>("/v1/documents/counts", { query: others, live: ["documents"] });
   const chosen = new Set((query["status"] ?? "").split(",").filter(Boolean));
   return (
     <div className="rail" role="group" aria-label="Documents by status">
@@ -33,7 +33,7 @@ export function CountsRail({ fields }: { fields: readonly Field[] }) {
               <Icon name={ICONS[status]} /> {wordOf(status)}
             </span>
             <span className={`rail-count ${n ? `tone-text-${toneOf(status)}` : "zero"}`}>
-              {n === null ? "…" : `${answer?.approximate ? "≈ " : ""}${compact(n)}`}
+              {n === null ? (error ? "–" : "…") : `${answer?.approximate ? "≈ " : ""}${compact(n)}`}
             </span>
           </button>
         );

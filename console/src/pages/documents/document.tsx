@@ -44,7 +44,7 @@ function Shown({ document, error }: { document: Document; error: unknown }) {
       lead={
         <span className="lead-line">
           <StateBadge state={document.status} /> <Stages status={document.status} />
-          {document.searchable && document.status !== "indexed" ? <span className="quiet">an earlier version is found by searches</span> : null}
+          {document.searchable && document.status !== "indexed" ? <span className="quiet">searches still find the previous version</span> : null}
         </span>
       }
       actions={<Actions document={document} />}
@@ -129,7 +129,7 @@ function DocumentFacts({ document }: { document: Document }) {
         document.parser ? ["Parser", document.parser] : null,
         document.fallback_embedder ? ["Fallback model", document.fallback_embedder] : null,
         document.external_id ? ["External id", <Name mono>{document.external_id}</Name>] : null,
-        ["Id", <Id value={document.document_id} whole />],
+        ["Id", <Id value={document.document_id} />],
         ["SHA-256", <Id value={document.content_sha256} />],
         ...document.warnings.slice(0, 5).map((warning, index) => [`Warning ${index + 1}`, <bdi className="tone-text-warn">{warning}</bdi>] as const),
       ]}
@@ -141,16 +141,22 @@ function Actions({ document }: { document: Document }) {
   const may = useMay("documents:write");
   const go = useGo();
   const id = document.document_id;
+  const at = `/v1/documents/${id}`;
   const changes = ["documents", `document:${id}`];
   const [asking, setAsking] = useState(false);
-  const retry = useAction((_: null) => post(`/v1/documents/${id}/retry`), changes, () => toast("It is processed again."));
-  const reindex = useAction((_: null) => post(`/v1/documents/${id}/reindex`), changes, () =>
-    toast("It is indexed again. Searches find the old version until then."),
+  const retry = useAction((_: null) => post(`${at}/retry`), changes, () => toast("Processing it again."));
+  const reindex = useAction((_: null) => post(`${at}/reindex`), changes, () =>
+    toast("Re-indexing it. Searches find the old version until it is done."),
   );
-  const drop = useAction((_: null) => remove(`/v1/documents/${id}`), changes, () => {
-    toast("The document was deleted.");
-    go("/documents", { replace: true });
-  });
+  const drop = useAction(
+    (_: null) => remove(at),
+    changes,
+    () => {
+      toast("The document was deleted.");
+      go("/documents", { replace: true });
+    },
+    at,
+  );
   return (
     <>
       <a className="button" href={withTenant(`/v1/documents/${id}/content`)} download>
@@ -185,11 +191,24 @@ function Actions({ document }: { document: Document }) {
         onConfirm={() => drop.mutate(null)}
       >
         <p>
-          <bdi>{nameOf(document)}</bdi>: searches no longer find it, and its original is deleted. This cannot be undone.
+          <bdi>{nameOf(document)}</bdi> disappears from search, and its original is deleted. This cannot be undone.
         </p>
       </Confirm>
     </>
   );
+}
+
+/** Who sent it: "session:Anna", "key:<id>", "document:<id>" of the archive it was in, or a name. */
+function Sender({ by }: { by: string }) {
+  const [kind, id] = by.split(/:(.*)/s);
+  if (kind === "key" && id)
+    return (
+      <>
+        API key <Id value={id} />
+      </>
+    );
+  if (kind === "document" && id) return <A to={`/documents/${id}`}>another document</A>;
+  return <Name>{kind === "session" && id ? id : by}</Name>;
 }
 
 function Ingestions({ documentId }: { documentId: string }) {
@@ -204,7 +223,7 @@ function Ingestions({ documentId }: { documentId: string }) {
                 <td>
                   <StateBadge state={each.status} />
                 </td>
-                <td>{each.uploaded_by ? <Name>{each.uploaded_by}</Name> : each.source_id ? <A to={`/sources/${each.source_id}`}>a source</A> : "–"}</td>
+                <td>{each.uploaded_by ? <Sender by={each.uploaded_by} /> : each.source_id ? <A to={`/sources/${each.source_id}`}>a source</A> : "–"}</td>
                 <td>
                   <bdi>{each.skip_reason ?? each.error_message ?? each.error_code ?? "–"}</bdi>
                 </td>

@@ -5,18 +5,19 @@ import { useApi, useRows, type Rows } from "../../api/queries";
 import type { Reply, Schemas } from "../../api/client";
 import { usePageQuery } from "../../app/address";
 import { useMay } from "../../app/session";
-import { bytes, count } from "../../lib/numbers";
+import { bytes } from "../../lib/numbers";
 import { BulkBar, type BulkAction } from "../../ui/bulk-bar";
 import { FilterBar, useFilter } from "../../ui/filter-bar";
 import { EmptyState } from "../../ui/notices";
 import { Page } from "../../ui/page";
+import { SortSelect, useOrder } from "../../ui/sort-select";
 import { StateBadge } from "../../ui/state";
 import { useSelection } from "../../ui/use-selection";
-import { Name, Time } from "../../ui/values";
+import { Count, Name, Time } from "../../ui/values";
 import { VirtualTable, type Column } from "../../ui/virtual-table";
 import { CountsRail } from "./counts";
 import { documentFields, typeName } from "./fields";
-import { nameOf } from "./names";
+import { DocumentName } from "./document-name";
 import { withoutCode } from "./reason";
 import { DropArea, UploadButton, UploadPanel } from "./uploads";
 
@@ -31,7 +32,7 @@ const ACTIONS: readonly BulkAction[] = [
 const SORTS = [
   ["newest", "Newest first"],
   ["oldest", "Oldest first"],
-  ["updated", "Last changed first"],
+  ["updated", "Recently changed first"],
 ] as const;
 
 export default function Documents() {
@@ -40,7 +41,7 @@ export default function Documents() {
   const fields = useMemo(() => documentFields(projects, sources), [projects, sources]);
   const [query, change] = usePageQuery();
   const filter = useFilter(fields);
-  const sort = query["sort"] ?? "newest";
+  const sort = useOrder(SORTS);
   const list: Rows<Document> = useRows<Document>("/v1/documents", (row) => row.document_id, {
     query: { ...filter, sort, count: 1, limit: 100 },
     live: ["documents"],
@@ -51,7 +52,7 @@ export default function Documents() {
   const isFiltered = Object.keys(filter).length > 0;
 
   const columns: Column<Document>[] = [
-    { key: "name", label: "Document", width: "minmax(14rem, 3fr)", render: (row) => <Name>{nameOf(row)}</Name> },
+    { key: "name", label: "Document", width: "minmax(14rem, 3fr)", render: (row) => <DocumentName of={row} /> },
     {
       key: "status",
       label: "Status",
@@ -61,12 +62,12 @@ export default function Documents() {
     {
       key: "reason",
       label: "Reason",
-      width: "minmax(8rem, 2.4fr)",
+      width: "minmax(10rem, 2.4fr)",
       render: (row) =>
         row.error_message || row.reason_code ? (
           <Name>{row.error_message ? withoutCode(row.reason_code, row.error_message) : (row.reason_code ?? "").replaceAll("_", " ")}</Name>
         ) : (
-          <span className="zero">–</span>
+          <span className="zero none">–</span>
         ),
     },
     { key: "type", label: "Type", width: "6rem", wideOnly: true, render: (row) => typeName(row.mime_type) },
@@ -77,9 +78,11 @@ export default function Documents() {
       wideOnly: true,
       render: (row) => (row.source_id ? <Name>{sourceNames.get(row.source_id) ?? "a removed source"}</Name> : <span className="quiet">upload</span>),
     },
-    { key: "project", label: "Project", width: "minmax(5rem, 1fr)", wideOnly: true, render: (row) => <Name>{row.project}</Name> },
+    ...(projects.length > 1
+      ? [{ key: "project", label: "Project", width: "minmax(5rem, 1fr)", wideOnly: true, render: (row: Document) => <Name>{row.project}</Name> }]
+      : []),
     { key: "size", label: "Size", width: "5rem", right: true, wideOnly: true, render: (row) => bytes(row.size_bytes) },
-    { key: "chunks", label: "Chunks", width: "5rem", right: true, wideOnly: true, render: (row) => count(row.chunk_count) },
+    { key: "chunks", label: "Chunks", width: "5rem", right: true, wideOnly: true, render: (row) => <Count n={row.chunk_count} /> },
     {
       key: "at",
       label: sort === "updated" ? "Changed" : "Received",
@@ -93,23 +96,14 @@ export default function Documents() {
     <DropArea enabled={mayWrite} project={query["project"] ?? "default"}>
       <Page
         title="Documents"
-        lead="Everything that was received, where it is on its way, and why."
+        lead="Every document received, its stage, and the reason if it stopped."
         actions={mayWrite ? <UploadButton project={query["project"] ?? "default"} /> : null}
       >
         <UploadPanel />
         <CountsRail fields={fields} />
         <div className="list-bar">
-          <FilterBar fields={fields} page="documents" placeholder="Filter by name, status:, project:, source:, type:, reason:" />
-          <label className="sort">
-            <span className="visually-hidden">Order</span>
-            <select value={sort} onChange={(event) => change({ sort: event.target.value === "newest" ? undefined : event.target.value })}>
-              {SORTS.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
+          <FilterBar fields={fields} page="documents" placeholder="Filter by name, status:, project:, source:, type: or reason:" />
+          <SortSelect orders={SORTS} />
         </div>
         {mayWrite ? (
           <BulkBar

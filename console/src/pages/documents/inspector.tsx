@@ -55,6 +55,7 @@ export function Inspector({ document }: { document: Document }) {
         ) : (
           <Chunks
             list={chunks}
+            isFailed={document.status === "failed"}
             chosen={chosen}
             page={document.page_count ? page : null}
             onChoose={(chunk) =>
@@ -72,8 +73,11 @@ function Original({ document, page, onPage, marked }: { document: Document; page
   const isPaged = document.mime_type === "application/pdf";
   const pages = useApi<{ items: PageSize[] }>(`/v1/documents/${id}/pages`, { enabled: isPaged, live: [] });
   if (isPaged) {
-    if (!pages.data) return <div className="original">{pages.error ? <ErrorBox error={pages.error} retry={() => void pages.refetch()} /> : <Loading what="Drawing the page" />}</div>;
-    const all = pages.data.items;
+    // Why a failed document cannot be read is said above, with the remedy.
+    const isUnreadable = document.status === "failed" && pages.error?.status === 422;
+    if (!pages.data && !isUnreadable)
+      return <div className="original">{pages.error ? <ErrorBox error={pages.error} retry={() => void pages.refetch()} /> : <Loading what="Drawing the page" />}</div>;
+    const all = pages.data?.items ?? [];
     const shown = all.find((each) => each.page === page) ?? all[0];
     if (!shown)
       return (
@@ -201,11 +205,13 @@ function ParsedText({ documentId }: { documentId: string }) {
 
 function Chunks({
   list,
+  isFailed,
   chosen,
   page,
   onChoose,
 }: {
   list: ReturnType<typeof useRows<Chunk>>;
+  isFailed: boolean;
   chosen: Chunk | null;
   page: number | null;
   onChoose: (chunk: Chunk) => void;
@@ -218,8 +224,8 @@ function Chunks({
   if (list.rows.length === 0)
     return (
       <div className="beside">
-        <EmptyState title="No chunks yet">
-          <p>Chunks are here once the document is indexed.</p>
+        <EmptyState title={isFailed ? "No chunks" : "No chunks yet"}>
+          <p>{isFailed ? "The document failed before it was divided into chunks." : "Chunks are here once the document is indexed."}</p>
         </EmptyState>
       </div>
     );
@@ -234,7 +240,7 @@ function Chunks({
               <button type="button" className="chunk-head" aria-pressed={isChosen} onClick={() => onChoose(chunk)}>
                 <strong>#{chunk.ordinal + 1}</strong>
                 <span>{pagesOf(chunk.page_from, chunk.page_to)}</span>
-                <bdi className="quiet heading-path">{chunk.heading_path.join(" › ")}</bdi>
+                <bdi className="quiet heading-path" title={chunk.headings.map((heading) => heading.path.join(" › ")).join("\n")}>{chunk.heading_path.join(" › ")}</bdi>
                 <span className="spacer" />
                 <span className="quiet">{count(chunk.token_count)} tokens</span>
               </button>

@@ -5,21 +5,26 @@ import { A } from "../../app/address";
 import { duration } from "../../lib/time";
 import { Answer } from "../../ui/notices";
 import { Section } from "../../ui/page";
-import { Time } from "../../ui/values";
+import { Time, useNow } from "../../ui/values";
 import { Icon, type IconName } from "../../ui/icons";
-import { Reason } from "./reason";
-import { changedVersions, shares, totals, type Step } from "./timeline";
+import { Reason, says } from "./reason";
+import { changedVersions, grown, shares, stageName, totals, type Step } from "./timeline";
 
 export function Timeline({ documentId }: { documentId: string }) {
   const found = useApi<{ items: Step[] }>(`/v1/documents/${documentId}/timeline`, {
     live: [`document:${documentId}`, "documents"],
-    everySeconds: 15,
   });
   return (
     <Section title="Timeline">
-      <Answer of={found}>{(answer) => <Steps steps={answer.items} />}</Answer>
+      <Answer of={found}>{(answer) => <Growing steps={answer.items} />}</Answer>
     </Section>
   );
+}
+
+/** The part that is not over grows until the next answer. */
+function Growing({ steps }: { steps: readonly Step[] }) {
+  const now = useNow();
+  return <Steps steps={steps.map((step) => grown(step, now))} />;
 }
 
 function Steps({ steps }: { steps: readonly Step[] }) {
@@ -69,7 +74,7 @@ function StepLine({ step, isBad, changed }: { step: Step; isBad: boolean; change
       <Icon name={bad ? "failed" : step.kind === "work" && !open ? "done" : ICONS[step.kind]} />
       <div className="step-body">
         <p className="step-head">
-          <strong>{step.stage.replaceAll("_", " ")}</strong>
+          <strong>{stageName(step.stage)}</strong>
           {step.attempt ? <span className="quiet">attempt {step.attempt}</span> : null}
           {step.kind === "event" ? null : (
             <span className={`step-time ${step.kind}`}>
@@ -91,7 +96,7 @@ function StepLine({ step, isBad, changed }: { step: Step; isBad: boolean; change
             <code>{step.reason_code}</code>
           </p>
         ) : null}
-        {step.remedy ? (
+        {step.remedy && !says(step.message ?? "", step.remedy) ? (
           <p className="remedy">
             <Icon name="chevron" /> {step.remedy}
           </p>
@@ -100,12 +105,15 @@ function StepLine({ step, isBad, changed }: { step: Step; isBad: boolean; change
           <p className="quiet small">
             {step.worker ? (
               <>
-                on <A to={`/workers?q=${encodeURIComponent(step.worker)}`}>{step.worker}</A>{" "}
+                on <A to={`/workers?q=${encodeURIComponent(step.worker)}`}>{step.worker}</A>
               </>
             ) : null}
-            {versions.map(([name, version]) => (
-              <span key={name} className={changed.includes(name) ? "changed" : ""} title={changed.includes(name) ? "another version than in the attempt before" : undefined}>
-                {name} {version}{" "}
+            {versions.map(([name, version], index) => (
+              <span key={name}>
+                {index || step.worker ? " · " : ""}
+                <span className={changed.includes(name) ? "changed" : ""} title={changed.includes(name) ? "another version than in the attempt before" : undefined}>
+                  {name} {version}
+                </span>
               </span>
             ))}
           </p>

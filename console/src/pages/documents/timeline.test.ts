@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changedVersions, shares, totals, type Step } from "./timeline";
+import { changedVersions, grown, shares, totals, type Step } from "./timeline";
 import { stageOf } from "./stages";
 
 const step = (kind: Step["kind"], seconds: number, more: Partial<Step> = {}): Step => ({ kind, stage: "parsing", from: "2026-01-01T00:00:00Z", seconds, ...more });
@@ -28,4 +28,10 @@ test("a pending document waits to be parsed, a failed one has ended", () => {
   expect(stageOf("pending")).toEqual({ at: 1, ended: null, waits: true });
   expect(stageOf("failed").ended).toBe("bad");
   expect(stageOf("indexed")).toEqual({ at: 3, ended: "good" });
+});
+
+test("what is not over grows, what is over stays", () => {
+  const now = new Date("2026-01-01T00:01:00Z");
+  expect(grown(step("wait", 5, { to: null }), now).seconds).toBe(60);
+  expect(grown(step("wait", 5, { to: "2026-01-01T00:00:05Z" }), now).seconds).toBe(5);
 });

@@ -14,6 +14,17 @@ export interface Step {
   readonly versions?: Readonly<Record<string, string | null | undefined>> | null;
 }
 
+/** The stage as the rest of the page calls it. */
+export function stageName(stage: string): string {
+  return stage === "taken_in" ? "received" : stage.replaceAll("_", " ");
+}
+
+/** A step that has not ended lasts until now. */
+export function grown(step: Step, now: Date): Step {
+  if (step.kind === "event" || step.to) return step;
+  return { ...step, seconds: Math.max(step.seconds, (now.getTime() - Date.parse(step.from)) / 1000) };
+}
+
 export interface Totals {
   readonly working: number;
   readonly waiting: number;

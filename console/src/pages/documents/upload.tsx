@@ -17,20 +17,20 @@ export default function Upload() {
   if (!may)
     return (
       <Page title="Upload" back={{ to: "/documents", text: "Documents" }}>
-        <EmptyState title="You may look, but not upload">
-          <p>Uploading needs the role operator. Ask an administrator of this installation for it.</p>
+        <EmptyState title="You can view documents but not upload them">
+          <p>Uploading needs the operator role. Ask an administrator of this installation for it.</p>
         </EmptyState>
       </Page>
     );
   return (
     <DropArea enabled project={project}>
-      <Page title="Upload" back={{ to: "/documents", text: "Documents" }} lead="The same content again is the same document, and nothing is embedded twice.">
+      <Page title="Upload" back={{ to: "/documents", text: "Documents" }} lead="Uploading the same content again adds nothing: it stays one document.">
         <div className="upload-area">
           <Icon name="upload" />
           <p>
             <strong>Drop files anywhere on this page</strong>
           </p>
-          <p className="quiet">PDF, Word, PowerPoint, Excel, mail, web pages, text, images, and ZIP files of them</p>
+          <p className="quiet">PDF, Word, PowerPoint, Excel, email, web pages, text, images, and ZIP archives of these</p>
           <div className="actions">
             <label className="field inline">
               Project

@@ -12,30 +12,9 @@ import { Answer, EmptyState } from "../../ui/notices";
 import { OperationCard } from "../../ui/operation";
 import { Facts, Page, Section } from "../../ui/page";
 import { Name, Time } from "../../ui/values";
-import { says } from "./failures";
+import { PURGE, REPLAY, RETRY } from "./actions";
+import { says, withoutCode } from "../documents/reason";
 import { VirtualTable, type Column } from "../../ui/virtual-table";
-
-const REPLAY: BulkAction = {
-  action: "dead.replay",
-  verb: "Replay",
-  noun: "dead letter",
-  about: "They go back into their queues with a new set of attempts.",
-  canary: true,
-};
-const RETRY: BulkAction = {
-  action: "documents.retry",
-  verb: "Retry",
-  noun: "document",
-  about: "They are processed again from their stored originals.",
-  canary: true,
-};
-const PURGE: BulkAction = {
-  action: "dead.purge",
-  verb: "Purge",
-  noun: "dead letter",
-  danger: true,
-  about: "They are deleted for good and cannot be replayed.",
-};
 
 export default function FailurePage() {
   const id = useParam("group");
@@ -79,14 +58,14 @@ export default function FailurePage() {
     >
       {started ? <OperationCard id={started} onDismiss={() => change({ operation: undefined }, { replace: true })} /> : null}
       {gone ? (
-        <EmptyState title="No failure of this cause is left">They were replayed, retried or purged.</EmptyState>
+        <EmptyState title="No failure with this cause is left">They were replayed, retried or purged.</EmptyState>
       ) : (
         <Answer of={found}>
           {(shown) => (
             <>
               <Section title="Cause">
                 <pre className="cause">
-                  <bdi>{shown.example_message}</bdi>
+                  <bdi>{withoutCode(shown.error_code, shown.example_message)}</bdi>
                 </pre>
                 {shown.remedy && !says(shown.example_message, shown.remedy) ? <p><bdi>{shown.remedy}</bdi></p> : null}
                 <Facts
@@ -132,7 +111,7 @@ function Members({ path, kind }: { path: string; kind: "task" | "document" }) {
   const key = (member: FailureMember) => String(member.task_id ?? member.document_id);
   const list = useRows<FailureMember>(path, key, { rowsIn: "members", query: { limit: 100 }, live: ["dead", "documents"] });
   return (
-    <section aria-label="Members">
+    <section aria-label="Members" className="stack">
       <VirtualTable
         label={kind === "task" ? "Dead letters of this cause" : "Documents of this cause"}
         list={list}

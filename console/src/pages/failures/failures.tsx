@@ -1,20 +1,27 @@
 /** Failures: dead letters and failed documents, grouped by cause. */
 
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { useApi } from "../../api/queries";
 import type { FailureGroup, TaskType } from "../../api/operate";
 import { A, usePageQuery } from "../../app/address";
-import { count, plural } from "../../lib/numbers";
+import { useMay, useSession, useTenant } from "../../app/session";
+import { count, fitting, plural } from "../../lib/numbers";
 import { writeQuery, type Field } from "../../lib/filters";
+import { sortedBy } from "../../lib/sorting";
+import { BulkDialog, type BulkAction } from "../../ui/bulk-bar";
 import { Sparkline } from "../../ui/chart";
 import { FilterBar, useFilter } from "../../ui/filter-bar";
 import { Answer, EmptyState } from "../../ui/notices";
+import { OperationCard } from "../../ui/operation";
 import { Page } from "../../ui/page";
+import { SortSelect, useOrder } from "../../ui/sort-select";
+import { says, withoutCode } from "../documents/reason";
 import { Time } from "../../ui/values";
+import { PURGE, REPLAY, RETRY } from "./actions";
 
 export default function FailuresPage() {
   const types = useApi<{ items: TaskType[] }>("/v1/task-types");
-  const [query] = usePageQuery();
+  const [query, change] = usePageQuery();
   const fields = useMemo(
     (): Field[] => [
       { name: "kind", label: "kind", options: [{ value: "task", label: "dead letters" }, { value: "document", label: "documents" }], single: true, plain: true },
@@ -24,10 +31,12 @@ export default function FailuresPage() {
     [types.data],
   );
   const filter = useFilter(fields);
-  const found = useApi<{ items: FailureGroup[] }>("/v1/failures", { query: filter, live: ["dead", "documents"], everySeconds: 60 });
+  const found = useApi<{ items: FailureGroup[] }>("/v1/failures", { query: filter, live: ["dead", "documents"] });
   const kind = query["kind"] ?? "";
+  const started = query["operation"];
+  const order = useOrder(ORDERS);
   return (
-    <Page title="Failures" lead="The same error is one row, however often it happened. Open it to see why, fix the cause, and replay them together.">
+    <Page title="Failures" lead="Failures grouped by cause. Open a group to see why, fix it, and replay the group.">
       <nav className="states" aria-label="Kinds">
         {(
           [
@@ -41,17 +50,22 @@ export default function FailuresPage() {
           </A>
         ))}
       </nav>
-      <FilterBar fields={fields} page="failures" placeholder="Filter by text, kind: or task_type:" />
+      <div className="list-bar">
+        <FilterBar fields={fields} page="failures" placeholder="Filter by text, kind: or type:" />
+        <SortSelect orders={ORDERS} />
+      </div>
+      {started ? <OperationCard id={started} onDismiss={() => change({ operation: undefined }, { replace: true })} /> : null}
+      <Together groups={found.data?.items ?? []} onStarted={(operation) => change({ operation }, { replace: true })} />
       <Answer of={found}>
         {({ items }) =>
           items.length === 0 ? (
             <EmptyState title={Object.keys(filter).length ? "No failure matches" : "Nothing failed"}>
-              {Object.keys(filter).length ? "Remove a part of the filter to see the others." : "Documents that fail and tasks that run out of attempts will be here, with their cause."}
+              {Object.keys(filter).length ? "Remove part of the filter to see more." : "Documents that fail and tasks that run out of attempts appear here, grouped by cause."}
             </EmptyState>
           ) : (
             <>
               <ul className="groups" aria-label="Failure groups">
-                {items.map((group) => (
+                {inOrder(items, order).map((group) => (
                   <Group key={group.group_id} group={group} />
                 ))}
               </ul>
@@ -64,10 +78,61 @@ export default function FailuresPage() {
   );
 }
 
-/** Whether the message has the remedy in it already. */
-export function says(message: string, remedy: string): boolean {
-  const plain = (text: string) => text.toLowerCase().replace(/[.\s]+/g, " ").trim();
-  return plain(message).includes(plain(remedy));
+const ORDERS = [
+  ["latest", "Latest first"],
+  ["most", "Most first"],
+  ["oldest", "Longest known first"],
+] as const;
+
+function inOrder(groups: readonly FailureGroup[], order: string): readonly FailureGroup[] {
+  if (order === "most") return sortedBy(groups, (group) => group.count, true);
+  return order === "oldest" ? sortedBy(groups, (group) => Date.parse(group.first_at), false) : groups;
+}
+
+/** Acts on everything that failed by the causes shown, whichever page they are on. */
+function Together({ groups, onStarted }: { groups: readonly FailureGroup[]; onStarted: (operation: string) => void }) {
+  const may = useMay("operate");
+  const session = useSession();
+  const [tenant] = useTenant();
+  const [asked, setAsked] = useState<{ action: BulkAction; groups: readonly FailureGroup[] } | null>(null);
+  const ofAll = Boolean(session?.is_installation) && tenant === null;
+  const tasks = groups.filter((group) => group.kind === "task");
+  const documents = ofAll ? [] : groups.filter((group) => group.kind === "document");
+  if (!may || (tasks.length === 0 && documents.length === 0)) {
+    return null;
+  }
+  const button = (action: BulkAction, those: readonly FailureGroup[]) =>
+    those.length === 0 ? null : (
+      <button type="button" className={action.danger ? "danger" : undefined} onClick={() => setAsked({ action, groups: those })}>
+        {named(action, those)} …
+      </button>
+    );
+  return (
+    <div className="actions" role="group" aria-label="All causes shown">
+      {button(REPLAY, tasks)}
+      {button(RETRY, documents)}
+      {button(PURGE, tasks)}
+      {asked ? (
+        <BulkDialog
+          action={asked.action}
+          filter={{ fingerprint: asked.groups.map((group) => group.fingerprint).join(","), ...(asked.action === RETRY ? { status: "failed" } : {}) }}
+          changes={["dead", "documents"]}
+          onClose={() => setAsked(null)}
+          onStarted={(operation) => {
+            setAsked(null);
+            onStarted(operation.operation_id);
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+/** "Retry 1 document", "Replay all ≈ 1,204 dead letters". */
+function named(action: BulkAction, groups: readonly FailureGroup[]): string {
+  const n = groups.reduce((sum, group) => sum + group.count, 0);
+  const about = groups.some((group) => group.approximate);
+  return n === 1 ? `${action.verb} 1 ${action.noun}` : `${action.verb} all ${count(n, about)} ${action.noun}s`;
 }
 
 function Group({ group }: { group: FailureGroup }) {
@@ -75,7 +140,7 @@ function Group({ group }: { group: FailureGroup }) {
   return (
     <li className="group">
       <div className="group-count">
-        <b className="tone-text-bad">{count(group.count, group.approximate)}</b>
+        <b className="tone-text-bad" title={count(group.count, group.approximate)}>{fitting(group.count, group.approximate)}</b>
         <span className="quiet">{group.kind === "task" ? (group.count === 1 ? "dead letter" : "dead letters") : group.count === 1 ? "document" : "documents"}</span>
       </div>
       <div className="group-text">
@@ -83,7 +148,7 @@ function Group({ group }: { group: FailureGroup }) {
           <bdi>{group.title}</bdi>
         </A>
         <p className="group-message" title={group.example_message}>
-          <bdi>{group.example_message}</bdi>
+          <bdi>{withoutCode(group.error_code, group.example_message)}</bdi>
         </p>
         {group.remedy && !says(group.example_message, group.remedy) ? (
           <p className="quiet">

@@ -11,6 +11,7 @@ import { Facts, Page, Section } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
 import { Name, Time } from "../../ui/values";
 import { VirtualTable, type Column } from "../../ui/virtual-table";
+import { hrefOf } from "./items";
 
 export default function OperationPage() {
   const id = useParam("operation");
@@ -47,7 +48,7 @@ export default function OperationPage() {
                 ]}
               />
             </Section>
-            <Items id={id} action={shown.action} />
+            <Items id={id} action={shown.action} isOver={!isRunning(shown)} />
           </>
         )}
       </Answer>
@@ -57,20 +58,24 @@ export default function OperationPage() {
 
 function Filter({ operation }: { operation: Operation }) {
   const parts = Object.entries(operation.filter).map(([name, value]) =>
-    name === "ids" && Array.isArray(value) ? `${value.length} chosen` : `${name} ${String(value)}`,
+    name === "ids" && Array.isArray(value) ? `${value.length} chosen` : `${name === "q" ? "text" : name.replaceAll("_", " ")} ${String(value)}`,
   );
   return <bdi>{parts.join(", ") || "everything"}</bdi>;
 }
 
-function Items({ id, action }: { id: string; action: string }) {
+function Linked({ to, text }: { to: string | null; text: string }) {
+  const name = <Name mono>{text}</Name>;
+  return to === null ? name : <A to={to}>{name}</A>;
+}
+
+function Items({ id, action, isOver }: { id: string; action: string; isOver: boolean }) {
   const list = useRows<Item>(`/v1/operations/${id}/items`, (item) => String(item.ordinal), {
     query: { limit: 100 },
     live: [`operation:${id}`, "operations"],
   });
-  const to = (item: Item) => (action.startsWith("documents.") ? `/documents/${item.item}` : `/tasks/${item.item}`);
   const columns: readonly Column<Item>[] = [
-    { key: "item", label: "Item", width: "minmax(10rem, 1fr)", render: (item) => (action.startsWith("decisions.") ? <Name mono>{item.item}</Name> : <A to={to(item)}><Name mono>{item.item}</Name></A>) },
-    { key: "outcome", label: "Outcome", width: "9rem", render: (item) => <StateBadge state={item.outcome ?? "waiting"} /> },
+    { key: "item", label: "Item", width: "minmax(10rem, 1fr)", render: (item) => <Linked to={hrefOf(action, item.item)} text={item.item} /> },
+    { key: "outcome", label: "Outcome", width: "9rem", render: (item) => <StateBadge state={item.outcome ?? (isOver ? "stopped" : "waiting")} word={item.outcome === null && isOver ? "not reached" : undefined} /> },
     { key: "reason", label: "Reason", width: "minmax(10rem, 2fr)", render: (item) => (item.reason ? <Name>{item.reason}</Name> : <span className="zero">–</span>) },
   ];
   return <VirtualTable label="Items" list={list} columns={columns} rowKey={(item) => String(item.ordinal)} empty={<EmptyState title="No item yet" />} />;

@@ -4,24 +4,22 @@ import { useApi } from "../../api/queries";
 import type { Overview, Stage } from "../../api/operate";
 import { A } from "../../app/address";
 import { compact, count, plural, rate } from "../../lib/numbers";
-import { duration } from "../../lib/time";
 import { Answer, EmptyState } from "../../ui/notices";
 import { Figure, Page, Section } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
-import { Duration, Name } from "../../ui/values";
+import { Age, Duration, Name } from "../../ui/values";
 import { Pipe, StageHistory } from "./pipe";
 
 const NAMES: Readonly<Record<Stage["stage"], { title: string; status: string; now: string }>> = {
   received: { title: "Received", status: "pending", now: "waiting" },
-  parsing: { title: "Parsing", status: "processing", now: "in work" },
-  embedding: { title: "Embedding", status: "embedding", now: "in work" },
+  parsing: { title: "Parsing", status: "processing", now: "in progress" },
+  embedding: { title: "Embedding", status: "embedding", now: "in progress" },
   indexed: { title: "Indexed", status: "indexed", now: "searchable" },
 };
 
 export default function OverviewPage() {
   const found = useApi<Overview>("/v1/overview", {
     live: ["documents", "queues", "tasks", "dead", "workers", "sources"],
-    everySeconds: 30,
   });
   return (
     <Page title="Overview">
@@ -47,7 +45,7 @@ function Verdict({ verdict }: { verdict: Overview["verdict"] }) {
     <div className={`verdict ${verdict.state}`} role="status" aria-label="Verdict">
       <StateBadge state={verdict.state} />
       {verdict.sentences.length === 0 ? (
-        <p>Documents flow, nothing failed, and nobody is needed.</p>
+        <p>Nothing has failed, and nothing needs your attention.</p>
       ) : (
         <ul>
           {verdict.sentences.map((sentence) => (
@@ -69,8 +67,8 @@ function Path({ overview }: { overview: Overview }) {
   if (whole === 0)
     return (
       <Section title="The path of a document">
-        <EmptyState title="No document yet" command="penstock ingest file.pdf">
-          Upload one, or connect a source, and watch it pass through the stages here.
+        <EmptyState title="No documents yet" command="penstock ingest file.pdf">
+          Upload one or connect a source, and watch it move through the stages here.
         </EmptyState>
       </Section>
     );
@@ -130,8 +128,8 @@ function Numbers({ overview }: { overview: Overview }) {
     <div className="figures">
       <Figure
         name="Oldest waiting"
-        value={oldest ? duration(oldest.seconds) : "none"}
-        note={oldest ? <Name>{oldest.name ?? "without a name"}</Name> : "nothing waits"}
+        value={oldest ? <Age seconds={oldest.seconds} /> : "none"}
+        note={oldest ? <Name>{oldest.name ?? "unnamed"}</Name> : "nothing is waiting"}
         {...(oldest ? { to: `/documents/${oldest.document_id}` } : {})}
       />
       <Figure
@@ -148,11 +146,11 @@ function Numbers({ overview }: { overview: Overview }) {
         to="/failures?kind=task"
         tone={overview.dead ? "bad" : undefined}
       />
-      <Figure name="Skipped" value={count(documents.skipped)} note="with a reason each" to="/documents?status=skipped" />
+      <Figure name="Skipped" value={count(documents.skipped)} note="each with its reason" to="/documents?status=skipped" />
       <Figure
         name="Workers"
         value={count(workers.alive)}
-        note={troubled ? `${count(troubled)} stopped answering` : workers.alive ? "all answer" : "none is running"}
+        note={troubled ? `${count(troubled)} not responding` : workers.alive ? "all responding" : "none running"}
         to="/workers"
         tone={workers.alive === 0 ? "bad" : troubled ? "warn" : undefined}
       />
@@ -162,9 +160,9 @@ function Numbers({ overview }: { overview: Overview }) {
 
 function SourcesNeeding({ sources }: { sources: Overview["sources_needing"] }) {
   return (
-    <Section title="Sources that need someone">
+    <Section title="Sources that need attention">
       {sources.length === 0 ? (
-        <p className="quiet">None. Every source works by itself.</p>
+        <p className="quiet">None: every source is working.</p>
       ) : (
         <ul className="plain-list">
           {sources.map((source) => (
@@ -188,7 +186,7 @@ function SourcesNeeding({ sources }: { sources: Overview["sources_needing"] }) {
 function Usage({ usage }: { usage: Overview["usage"] }) {
   const saved = usage.texts > 0 ? Math.round((100 * usage.reused) / usage.texts) : null;
   return (
-    <Section title="What embedding costs" actions={<span className="quiet">{usage.month}</span>}>
+    <Section title="Embedding cost" actions={<span className="quiet">{usage.month}</span>}>
       <dl className="facts">
         <div>
           <dt>Tokens</dt>
@@ -206,7 +204,7 @@ function Usage({ usage }: { usage: Overview["usage"] }) {
         </div>
         <div>
           <dt>Cost</dt>
-          <dd>{typeof usage.cost !== "number" ? <span className="quiet">no price is set</span> : usage.cost.toFixed(2)}</dd>
+          <dd>{typeof usage.cost !== "number" ? <span className="quiet">no price set</span> : usage.cost.toFixed(2)}</dd>
         </div>
       </dl>
     </Section>

@@ -11,13 +11,13 @@ import { Answer } from "../../ui/notices";
 import { Facts, Page, Section, Table } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { Duration, Name, Time } from "../../ui/values";
+import { Age, Duration, Name, Time } from "../../ui/values";
 
 export default function ProcessPage() {
   const name = useParam("process");
   const root = useParam("root");
   const path = `/v1/processes/${encodeURIComponent(name)}/${encodeURIComponent(root)}`;
-  const found = useApi<Process>(path, { live: ["processes", "tasks"], everySeconds: 30 });
+  const found = useApi<Process>(path, { live: ["processes", "tasks"] });
   const may = useMay("operate");
   const [asked, setAsked] = useState(false);
   const retry = useAction((_: null) => post(`${path}/retry`), ["processes"], () => {
@@ -49,10 +49,10 @@ export default function ProcessPage() {
                   ["Started", <Time at={shown.created_at} />],
                   shown.opened_at && shown.opened_at !== shown.created_at ? ["Started again", <Time at={shown.opened_at} />] : null,
                   shown.next_check_at ? ["Next check", <Time at={shown.next_check_at} />] : null,
-                  shown.late_seconds && shown.late_seconds > 0 ? ["Late by", <Duration seconds={shown.late_seconds} />] : null,
+                  shown.late_seconds && shown.late_seconds > 0 ? ["Late by", <Age seconds={shown.late_seconds} />] : null,
                   shown.supervisor_task_id ? ["Supervisor", <A to={`/tasks/${shown.supervisor_task_id}`}>task {shown.supervisor_task_id}</A>] : null,
                   ["Attempts allowed", shown.max_attempts],
-                  ...Object.entries(shown.about).map(([key, value]) => [key, <Name>{String(value)}</Name>] as const),
+                  ...Object.entries(shown.about).map(([key, value]) => [key.replaceAll("_", " "), <Name>{String(value)}</Name>] as const),
                 ]}
               />
             </Section>

@@ -42,17 +42,17 @@ export function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => 
       onClose();
     },
   );
-  const field = (name: Parameters<typeof value>[0], label: string, note: string) => (
+  const field = (name: Parameters<typeof value>[0], label: string, note: string, placeholder?: string) => (
     <label className="field">
       {label}
-      <input type="number" min={1} step={name === "rate_period_seconds" ? "any" : 1} value={value(name)} placeholder="no limit" onChange={(event) => setTyped({ ...typed, [name]: event.target.value })} />
+      <input type="number" min={1} step={name === "rate_period_seconds" ? "any" : 1} value={value(name)} placeholder={placeholder} onChange={(event) => setTyped({ ...typed, [name]: event.target.value })} />
       <span className="quiet small">{note}</span>
     </label>
   );
   return (
     <Confirm open onClose={onClose} title={`Limits of ${queue.queue}`} verb="Set the limits" busy={save.isPending} error={save.error} onConfirm={() => save.mutate()}>
       <label className="field">
-        Of
+        Applies to
         <select
           value={scope}
           onChange={(event) => {
@@ -61,11 +61,11 @@ export function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => 
           }}
         >
           <option value="queue">the whole queue</option>
-          <option value="each_key">each key (a tenant's mailbox, an account of a vendor)</option>
+          <option value="each_key">each key (such as a tenant's mailbox or a vendor account)</option>
         </select>
       </label>
-      {field("max_running", "Running at once", "Over all workers. Empty: as many as the workers can take.")}
-      {field("rate_count", "Tasks started per period", "Empty: no rate.")}
+      {field("max_running", "Running at once", "Across all workers. Empty: as many as the workers have slots for.", "no limit")}
+      {field("rate_count", "Tasks started per period", "Empty: no rate limit.", "no limit")}
       {field("rate_period_seconds", "Period in seconds", "60 for a minute.")}
       {field("rate_burst", "Burst", "How many may start at once after a pause. Empty: one period's worth.")}
     </Confirm>

@@ -10,7 +10,7 @@ import { Chart } from "../../ui/chart";
 import { Answer } from "../../ui/notices";
 import { Figure, Page, Section, Table } from "../../ui/page";
 import { StateBadge, toneOf } from "../../ui/state";
-import { Duration, Time } from "../../ui/values";
+import { Age, Time } from "../../ui/values";
 import { EnqueueDialog } from "../tasks/enqueue-dialog";
 import { LimitsDialog, limitWords } from "./limits-dialog";
 import { PauseButton } from "./pause-button";
@@ -28,7 +28,6 @@ export default function QueuePage() {
   const found = useApi<Queue>(`/v1/queues/${encodeURIComponent(name)}`, {
     query: { hours },
     live: ["queues", "tasks", "dead", "workers"],
-    everySeconds: 15,
   });
   const may = useMay("operate");
   const mayRun = useMayRun();
@@ -103,14 +102,14 @@ function Figures({ queue }: { queue: Queue }) {
           value={count(queue[state], queue.approximate && queue[state] > 10_000)}
           to={to(state)}
           tone={queue[state] > 0 && state === "dead" ? toneOf(state) : undefined}
-          note={state === "ready" && queue.oldest_ready_seconds !== null ? <>oldest <Duration seconds={queue.oldest_ready_seconds} /></> : undefined}
+          note={state === "ready" && queue.oldest_ready_seconds !== null ? <>oldest <Age seconds={queue.oldest_ready_seconds} /></> : undefined}
         />
       ))}
       <Figure name="done" value={rate(queue.per_minute)} note="last five minutes" />
       <Figure
         name="workers"
         value={count(queue.workers)}
-        note={queue.workers === 0 ? "nobody serves it" : `${count(queue.idle_workers)} idle`}
+        note={queue.workers === 0 ? "no worker serves it" : `${count(queue.idle_workers)} idle`}
         to="/workers"
         tone={queue.workers === 0 && queue.ready > 0 ? "bad" : undefined}
       />
@@ -143,7 +142,7 @@ function History({ queue }: { queue: Queue }) {
     ],
     [history],
   );
-  if (history.length < 2) return <p className="quiet">Too few samples yet: a worker takes one every minute.</p>;
+  if (history.length < 2) return <p className="quiet">Not enough samples yet: one is taken every minute while a worker runs.</p>;
   return (
     <div className="charts">
       <figure>
@@ -166,7 +165,7 @@ function Limits({ queue }: { queue: Queue }) {
   return (
     <Section title="Limits">
       {queue.limits.length === 0 ? (
-        <p className="quiet">None: as many tasks run as the workers can take.</p>
+        <p className="quiet">None: workers run as many tasks as they have slots for.</p>
       ) : (
         <Table label="Limits" head={["Of", "At most", "Rate"]}>
           {queue.limits.map((limit) => {

@@ -5,10 +5,11 @@ import { post, type Reply, type Schemas } from "../../api/client";
 import { useAction, useApi } from "../../api/queries";
 import { useGo } from "../../app/address";
 import { useMay } from "../../app/session";
-import { Dialog } from "../../ui/dialog";
+import { Confirm } from "../../ui/dialog";
 import { Answer, EmptyState, ErrorBox } from "../../ui/notices";
 import { Page } from "../../ui/page";
-import { CommandHint, Copy } from "../../ui/values";
+import { Copied, ShownOnce } from "../../ui/shown-once";
+import { CommandHint } from "../../ui/values";
 import { toast } from "../../ui/toast";
 import { useConnect } from "./actions";
 
@@ -16,13 +17,14 @@ type Kind = Schemas["SourceKind"];
 
 const ABOUT: Readonly<Record<string, string>> = {
   hubspot: "Contacts, companies and deals, and what they state about each client",
-  google_drive: "Documents, sheets and files of a drive",
+  google_drive: "Documents, sheets and files in a drive",
   quickbooks: "Customers and invoices, and what they state about each client",
-  gmail: "Mails and attachments, seconds after they arrive",
-  outlook: "Mails and attachments, seconds after they arrive",
-  imap: "Mails and attachments of any other mail server",
-  folder: "Files of a folder on the worker’s machine",
-  webhook: "Documents that another system sends, signed",
+  gmail: "Emails and attachments, seconds after they arrive",
+  outlook: "Emails and attachments, seconds after they arrive",
+  imap: "Emails and attachments from any other mail server",
+  folder: "Files in a folder on the worker’s machine",
+  s3: "Objects in a bucket, every night and as its events arrive",
+  webhook: "Documents that another system sends as signed requests",
 };
 
 export default function Connect() {
@@ -35,16 +37,17 @@ export default function Connect() {
   if (!may)
     return (
       <Page title="Connect a source" back={{ to: "/sources", text: "Sources" }}>
-        <EmptyState title="Connecting needs the role admin">
+        <EmptyState title="Connecting needs the admin role">
           <p>Ask an administrator of this installation to connect the source, or to give you the role.</p>
         </EmptyState>
       </Page>
     );
   return (
-    <Page title="Connect a source" back={{ to: "/sources", text: "Sources" }} lead="You grant access at the provider, and can take it back there or here at any time.">
+    <Page title="Connect a source" back={{ to: "/sources", text: "Sources" }} lead="You grant access at the provider, and can revoke it there or here at any time.">
       <label className="field inline">
-        Its documents go to the project
+        Put its documents in project
         <select value={project} onChange={(event) => setProject(event.target.value)}>
+          {projects.some((each) => each.slug === project) ? null : <option value={project}>{project}</option>}
           {projects.map((each) => (
             <option key={each.slug} value={each.slug}>
               {each.name || each.slug}
@@ -59,7 +62,7 @@ export default function Connect() {
             {answer.items.map((kind) => (
               <li key={kind.kind} className="card">
                 <h2>{kind.title}</h2>
-                <p className="quiet">{ABOUT[kind.kind] ?? "A provider of an installed package"}</p>
+                <p className="quiet">{ABOUT[kind.kind] ?? "A provider from an installed package"}</p>
                 {!kind.is_ready ? (
                   <details className="not-ready">
                     <summary>Not set up on this installation</summary>
@@ -71,7 +74,7 @@ export default function Connect() {
                     Connect {kind.title}
                   </button>
                 ) : kind.way === "config" ? (
-                  <CommandHint command={`penstock source add ${kind.kind}`} />
+                  <CommandHint command={`penstock source add ${kind.kind}${kind.kind === "s3" ? " BUCKET/PREFIX" : ""}`} />
                 ) : (
                   <button type="button" onClick={() => setForm(kind)}>
                     {kind.way === "webhook" ? "Create the webhook …" : kind.is_mailbox ? "Add a mailbox …" : `Add ${kind.title} …`}
@@ -103,7 +106,7 @@ function Mailbox({ project, onClose }: { project: string; onClose: () => void })
       }),
     ["sources"],
     (source) => {
-      toast("The mailbox was added, and its first sync begins.");
+      toast("The mailbox was added. Its first sync is starting.");
       go(`/sources/${source.source_id}`);
     },
   );
@@ -114,75 +117,34 @@ function Mailbox({ project, onClose }: { project: string; onClose: () => void })
     </label>
   );
   return (
-    <Dialog open onClose={onClose} title="Add a mailbox">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add.mutate(null);
-        }}
-      >
-        {field("host", "Mail server")}
-        {field("user", "User")}
-        {field("password", "Password", "password")}
-        {field("port", "Port", "number")}
-        <label className="field">
-          Security
-          <select value={given.security} onChange={(event) => setGiven({ ...given, security: event.target.value })}>
-            <option value="tls">TLS</option>
-            <option value="starttls">STARTTLS</option>
-          </select>
-        </label>
-        <ErrorBox error={add.error} />
-        <footer>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="primary" disabled={add.isPending}>
-            {add.isPending ? "Working …" : "Add the mailbox"}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <Confirm open onClose={onClose} title="Add a mailbox" verb="Add the mailbox" busy={add.isPending} error={add.error} onConfirm={() => add.mutate(null)}>
+      {field("host", "Mail server")}
+      {field("user", "User")}
+      {field("password", "Password", "password")}
+      {field("port", "Port", "number")}
+      <label className="field">
+        Security
+        <select value={given.security} onChange={(event) => setGiven({ ...given, security: event.target.value })}>
+          <option value="tls">TLS</option>
+          <option value="starttls">STARTTLS</option>
+        </select>
+      </label>
+    </Confirm>
   );
 }
 
 function Webhook({ project, onClose }: { project: string; onClose: () => void }) {
   const [made, setMade] = useState<Schemas["SourceSecret"] | null>(null);
   const create = useAction((_: null) => post<Schemas["SourceSecret"]>("/v1/sources/webhook", { project }), ["sources"], setMade);
-  return (
-    <Dialog open onClose={onClose} title={made ? "The webhook is ready" : "Create the webhook"}>
-      {made ? (
-        <>
-          <p>Send signed documents to this address:</p>
-          <p className="secret">
-            <code>{location.origin + made.path}</code>
-            <Copy text={location.origin + made.path} label="Copy the address" />
-          </p>
-          <p>Its secret is shown only now:</p>
-          <p className="secret">
-            <code>{made.secret ?? made.secret_note}</code>
-            <Copy text={made.secret ?? ""} label="Copy the secret" />
-          </p>
-          <footer>
-            <button type="button" className="primary" onClick={onClose}>
-              I have stored it
-            </button>
-          </footer>
-        </>
-      ) : (
-        <>
-          <p>Another system sends documents as signed requests. There is one webhook for each tenant.</p>
-          <ErrorBox error={create.error} />
-          <footer>
-            <button type="button" onClick={onClose}>
-              Cancel
-            </button>
-            <button type="button" className="primary" disabled={create.isPending} onClick={() => create.mutate(null)}>
-              Create the webhook
-            </button>
-          </footer>
-        </>
-      )}
-    </Dialog>
+  return made ? (
+    <ShownOnce of={made} title="The webhook is ready" onClose={onClose}>
+      <p>Send signed documents to this address:</p>
+      <Copied text={location.origin + made.path} label="Copy the address" />
+      <p>Its secret is shown only now:</p>
+    </ShownOnce>
+  ) : (
+    <Confirm open onClose={onClose} title="Create the webhook" verb="Create the webhook" busy={create.isPending} error={create.error} onConfirm={() => create.mutate(null)}>
+      <p>Another system sends documents as signed requests. There is one webhook for each tenant.</p>
+    </Confirm>
   );
 }

@@ -26,6 +26,8 @@ export function Rules({ sourceId, config }: { sourceId: string; config: Readonly
   );
   const may = useMay("admin");
   const [all, setAll] = useState(false);
+  // What was switched here stays in sight, also when it is as it was before.
+  const [switched, setSwitched] = useState<readonly string[]>([]);
   const busy = change.isPending || decide.isPending;
   return (
     <Section title="Rules and classes">
@@ -33,7 +35,7 @@ export function Rules({ sourceId, config }: { sourceId: string; config: Readonly
       <Answer of={found}>
         {(answer) => {
           const sorted = [...answer.items].sort((a, b) => b.fired - a.fired || a.stage - b.stage);
-          const used = sorted.filter((rule) => rule.fired > 0 || rule.is_changed);
+          const used = sorted.filter((rule) => rule.fired > 0 || rule.is_changed || switched.includes(rule.name));
           const shown = all ? sorted : used;
           return (
           <>
@@ -48,9 +50,11 @@ export function Rules({ sourceId, config }: { sourceId: string; config: Readonly
                   rule={rule}
                   may={may}
                   busy={busy}
-                  onSwitch={(on) =>
-                    rule.stage === 2 ? decide.mutate({ name: rule.name, action: on ? "skip" : "keep" }) : change.mutate(on ? { on: [rule.name] } : { off: [rule.name] })
-                  }
+                  onSwitch={(on) => {
+                    setSwitched([...switched, rule.name]);
+                    if (rule.stage === 2) decide.mutate({ name: rule.name, action: on ? "skip" : "keep" });
+                    else change.mutate(on ? { on: [rule.name] } : { off: [rule.name] });
+                  }}
                 />
               ))}
             </Table> : null}

@@ -14,26 +14,26 @@ const ended = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 function refused(reason: string | null | undefined): string {
   const code = reason?.split(": ").at(-1);
   const why = code && code !== "refresh_token_invalid" ? ` (${code})` : "";
-  return `The provider no longer accepts the access that was granted${why}: somebody took it back, or it expired. Reconnect it; what was read stays.`;
+  return `The provider no longer accepts our access${why}: it was revoked or has expired. Reconnect it; documents already read are kept.`;
 }
 
 export function sentence(source: Source, now: Date): string {
   const health = source.health;
-  const last = source.synced_at ? ` It last read everything ${when(source.synced_at, now)}.` : " It has not been read completely yet.";
+  const last = source.synced_at ? ` Last complete read: ${when(source.synced_at, now)}.` : " It has never been read completely.";
   const next = source.next_sync_at ? ` Next run ${when(source.next_sync_at, now)}.` : "";
   switch (health.state) {
     case "healthy":
-      return source.synced_at ? `It read everything ${when(source.synced_at, now)}.${next}` : `It is up to date.${next}`;
+      return source.synced_at ? `Up to date: everything was read ${when(source.synced_at, now)}.${next}` : `Up to date.${next}`;
     case "syncing": {
       const seen = health.seen ?? 0;
       const of = health.expected ? ` of about ${count(health.expected)}` : "";
       const since = health.since ? `, for ${duration((now.getTime() - new Date(health.since).getTime()) / 1000)}` : "";
-      return `It is being read${since}: ${count(seen)}${of} items so far.`;
+      return `Syncing${since}: ${count(seen)}${of} items so far.`;
     }
     case "never_synced":
-      return "It is connected and has not been read yet. The first sync begins as soon as a worker is free.";
+      return "Connected, not read yet. The first sync starts as soon as a worker is free.";
     case "retrying": {
-      const again = health.next_try_at ? ` It tries again by itself ${when(health.next_try_at, now)}.` : " It tries again by itself.";
+      const again = health.next_try_at ? ` It will try again ${when(health.next_try_at, now)}.` : " It will try again.";
       return `${ended(capital(health.reason ?? "The last sync did not finish"))}${again}${last}`;
     }
     case "degraded":
@@ -45,9 +45,9 @@ export function sentence(source: Source, now: Date): string {
       return `${ended(capital(health.reason ?? "It has stopped"))} ${ended(action)}${last}`;
     }
     case "paused":
-      return `It is paused: nothing is read until it is resumed.${last}`;
+      return `Paused: nothing is read until it is resumed.${last}`;
     case "receiving":
-      return "It takes what others send, and has nothing to read.";
+      return "Ready to receive what another system sends.";
     default:
       return ended(capital(health.reason ?? health.state.replaceAll("_", " ")));
   }

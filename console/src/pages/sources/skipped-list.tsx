@@ -1,26 +1,39 @@
 /** What rules and the classifier did not keep, and why; one click takes an item in after all. */
 
+import { useMemo } from "react";
 import { post, type Schemas } from "../../api/client";
-import { useAction, useRows } from "../../api/queries";
+import { useAction } from "../../api/queries";
 import { A } from "../../app/address";
 import { useMay } from "../../app/session";
+import type { Field, Query } from "../../lib/filters";
+import { ActingList } from "../../ui/acting-list";
+import type { BulkAction } from "../../ui/bulk-bar";
 import { EmptyState, ErrorBox } from "../../ui/notices";
 import { StateBadge } from "../../ui/state";
 import { toast } from "../../ui/toast";
 import { Name, Time } from "../../ui/values";
-import { VirtualTable, type Column } from "../../ui/virtual-table";
+import type { Column } from "../../ui/virtual-table";
 
 type Decision = Schemas["Decision"];
+
+const FIELDS: readonly Field[] = [
+  { name: "reason", label: "reason", single: true, plain: true },
+  { name: "name", label: "rule", single: true, plain: true },
+];
+
+const ACTIONS: readonly BulkAction[] = [
+  { action: "decisions.restore", verb: "Restore", noun: "item", about: "They are ingested after all; each counts against the rule that was wrong." },
+];
 
 export function Skipped({ sourceId }: { sourceId: string | null }) {
   const path = sourceId === null ? "/v1/decisions" : `/v1/sources/${sourceId}/decisions`;
   const live = ["decisions", "documents", "sources", ...(sourceId === null ? [] : [`source:${sourceId}`])];
-  const list = useRows<Decision>(path, (row) => row.decision_id, { query: { limit: 100 }, live });
+  const source = useMemo((): Query => (sourceId === null ? {} : { source_id: sourceId }), [sourceId]);
   const may = useMay("operate");
   const restore = useAction((decision: Decision) => post(`/v1/decisions/${decision.decision_id}/restore`), live, () =>
-    toast("It is taken in. The rule's count of reversals went up by one."),
+    toast("Restored. The rule’s count of reversals went up by one."),
   );
-  const columns: Column<Decision>[] = [
+  const columns = useMemo((): Column<Decision>[] => [
     { key: "what", label: "What", width: "minmax(12rem, 2fr)", render: (row) => <Name>{row.filename ?? row.subject ?? row.external_id ?? "untitled"}</Name> },
     {
       key: "from",
@@ -65,18 +78,24 @@ export function Skipped({ sourceId }: { sourceId: string | null }) {
           <StateBadge state={row.state === "restored" ? "done" : "running"} word={row.state} />
         ),
     },
-  ];
+  ], [may, sourceId]);
   return (
     <>
       <ErrorBox error={restore.error} />
-      <VirtualTable
+      <ActingList
         label="What was skipped"
-        list={list}
+        path={path}
+        options={{ query: { limit: 100 }, live }}
+        fields={FIELDS}
+        also={source}
+        page="skipped"
+        placeholder="Filter by reason: or rule:"
+        actions={may ? ACTIONS : []}
         columns={columns}
         rowKey={(row) => row.decision_id}
         empty={
           <EmptyState title="Nothing was skipped">
-            <p>Mails and attachments that the rules or the classifier leave out are listed here, each with its reason.</p>
+            <p>Emails and attachments that the rules or the classifier leave out are listed here, each with its reason.</p>
           </EmptyState>
         }
       />

@@ -17,6 +17,7 @@ import { SourceActions } from "./actions";
 import { Rules } from "./rules";
 import { sentence } from "./sentence";
 import { Skipped } from "./skipped-list";
+import { NextRun } from "./next-run";
 import { healthState, kindName } from "./words";
 
 type Details = Schemas["SourceDetails"];
@@ -24,7 +25,7 @@ const MAILBOXES = new Set(["gmail", "outlook", "imap"]);
 
 export default function SourcePage() {
   const id = useParam("source");
-  const found = useApi<Details>(`/v1/sources/${id}`, { live: ["sources", `source:${id}`], everySeconds: 30 });
+  const found = useApi<Details>(`/v1/sources/${id}`, { live: ["sources", `source:${id}`] });
   if (!found.data)
     return (
       <Page title="Source" back={{ to: "/sources", text: "Sources" }}>
@@ -52,12 +53,12 @@ export default function SourcePage() {
             ["Project", <A to={`/documents?project=${encodeURIComponent(source.project)}`}>{source.project}</A>],
             source.account ? ["Account", <Name>{source.account}</Name>] : null,
             ["Last success", <Time at={source.synced_at} />],
-            ["Next run", <Time at={source.health.next_try_at ?? source.next_sync_at} />],
+            ["Next run", <NextRun source={source} />],
             source.kind === "webhook" ? null : ["Synced", <Schedule source={source} />],
             source.health.connection ? ["Connection", source.health.connection.replaceAll("_", " ")] : null,
             source.health.push ? ["Push", <PushText push={source.health.push} />] : null,
             ["Connected", <Time at={source.created_at} />],
-            ["Id", <Id value={source.source_id} whole />],
+            ["Id", <Id value={source.source_id} />],
           ]}
         />
       </Section>

@@ -8,6 +8,7 @@ const KINDS: Readonly<Record<string, string>> = {
   outlook: "Outlook",
   imap: "Mailbox (IMAP)",
   folder: "Folder",
+  s3: "S3",
   webhook: "Webhook",
 };
 

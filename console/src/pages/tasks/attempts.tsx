@@ -7,6 +7,7 @@ import { plural } from "../../lib/numbers";
 import { Section } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
 import { Duration, Name, Time } from "../../ui/values";
+import { Reason } from "../documents/reason";
 
 export function Attempts({ task }: { task: Task }) {
   const [chosen, setChosen] = useState<readonly number[]>([]);
@@ -71,7 +72,7 @@ export function AttemptError({ attempt }: { attempt: Attempt }) {
   return (
     <div className="attempt-error">
       <p>
-        {attempt.error_code ? <code>{attempt.error_code}</code> : null} <bdi>{attempt.error_message}</bdi>
+        <Reason code={attempt.error_code} message={attempt.error_message} />
       </p>
       {attempt.traceback?.length ? (
         <details>

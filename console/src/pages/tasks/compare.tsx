@@ -22,7 +22,7 @@ export default function ComparePage() {
           const a = of("a") ?? task.attempts.at(-2);
           const b = of("b") ?? task.attempts.at(-1);
           if (!a || !b || a === b)
-            return <EmptyState title="There are no two attempts">A task has a second attempt after the first one failed or was lost.</EmptyState>;
+            return <EmptyState title="Only one attempt so far">There is nothing to compare until a task has run twice: after its first attempt failed or was lost.</EmptyState>;
           const pick = (name: "a" | "b", current: Attempt) => (
             <select aria-label={name === "a" ? "First attempt" : "Second attempt"} value={current.attempt_id} onChange={(event) => change({ a: String(a.attempt_id), b: String(b.attempt_id), [name]: event.target.value }, { replace: true })}>
               {task.attempts.map((attempt) => (
@@ -60,6 +60,7 @@ function Compared({ a, b, pickA, pickB }: { a: Attempt; b: Attempt; pickA: React
         {pickB}
       </div>
       <Section title="What differs">
+        <div className="compared">
         <Table label="Comparison" head={["", `Attempt ${a.attempt}`, `Attempt ${b.attempt}`]}>
           {row("Outcome", (each) => <StateBadge state={each.outcome} />, a.outcome === b.outcome)}
           {row("Ended", (each) => <Time at={each.closed_at} exact />, true)}
@@ -70,6 +71,7 @@ function Compared({ a, b, pickA, pickB }: { a: Attempt; b: Attempt; pickA: React
           {row("Message", (each) => text(each.error_message), a.error_message === b.error_message)}
           {versions.map((name) => row(`${name} version`, (each) => text(each.versions[name] ?? null), a.versions[name] === b.versions[name]))}
         </Table>
+        </div>
         {versions.length === 0 ? <p className="quiet">The workers did not state their versions.</p> : null}
       </Section>
       {a.traceback?.length || b.traceback?.length ? (

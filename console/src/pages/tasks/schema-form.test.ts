@@ -37,3 +37,27 @@ test("a schema without properties has no form", () => {
   expect(fieldsOf({ type: "object" })).toBeNull();
   expect(fieldsOf(null)).toBeNull();
 });
+
+test("an enum that is a definition of its own is a choice, and required fields come first", () => {
+  const fields = fieldsOf({
+    type: "object",
+    $defs: { Colour: { enum: ["red", "blue"], type: "string" } },
+    properties: {
+      tags: { type: "array" },
+      colour: { $ref: "#/$defs/Colour", default: "red" },
+      other: { anyOf: [{ $ref: "#/$defs/Colour" }, { type: "null" }] },
+      month: { type: "string" },
+      lost: { $ref: "#/$defs/Missing" },
+    },
+    required: ["month"],
+  });
+  expect(fields?.map((field) => [field.name, field.kind])).toEqual([
+    ["month", "text"],
+    ["tags", "json"],
+    ["colour", "choice"],
+    ["other", "choice"],
+    ["lost", "json"],
+  ]);
+  expect(fields?.[2]?.schema.enum).toEqual(["red", "blue"]);
+  expect(payloadOf(fields ?? [], { month: "2026-01" })).toEqual({ month: "2026-01", colour: "red" });
+});

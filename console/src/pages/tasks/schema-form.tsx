@@ -11,16 +11,25 @@ interface Drawn {
   readonly required: boolean;
 }
 
-/** The fields of a payload, or null if the schema is not of an object with named properties. */
+/** The fields of a payload, those that are required first; null if the schema is not of an object with named properties. */
 export function fieldsOf(schema: JsonSchema | null): Drawn[] | null {
   if (!schema?.properties) return null;
   const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties).map(([name, property]) => ({
-    name,
-    schema: property,
-    kind: kindOf(property),
-    required: required.has(name),
-  }));
+  const fields = Object.entries(schema.properties).map(([name, property]) => {
+    const whole = resolved(property, schema.$defs ?? {});
+    return { name, schema: whole, kind: kindOf(whole), required: required.has(name) };
+  });
+  return [...fields.filter((field) => field.required), ...fields.filter((field) => !field.required)];
+}
+
+/** A property with what it refers to in it: an enum is a definition of its own, also where it may be null. */
+function resolved(property: JsonSchema, defs: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const others = (property.anyOf ?? property.allOf ?? []).filter((each) => each.type !== "null");
+  const ref = property.$ref ?? (others.length === 1 ? others[0]?.$ref : undefined);
+  const found = ref?.startsWith("#/$defs/") ? defs[ref.slice(8)] : undefined;
+  if (!found) return property;
+  const { $ref: _ref, anyOf: _any, allOf: _all, ...own } = property;
+  return { ...found, ...own };
 }
 
 function kindOf(schema: JsonSchema): Drawn["kind"] {

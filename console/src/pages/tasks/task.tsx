@@ -6,6 +6,7 @@ import { useAction, useApi } from "../../api/queries";
 import type { Task } from "../../api/operate";
 import { A, useGo, useParam } from "../../app/address";
 import { useMay } from "../../app/session";
+import { BulkDialog } from "../../ui/bulk-bar";
 import { Confirm } from "../../ui/dialog";
 import { Icon } from "../../ui/icons";
 import { Json } from "../../ui/json";
@@ -13,14 +14,15 @@ import { Answer, ErrorBox } from "../../ui/notices";
 import { Facts, Page, Section } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { Id, Name, Since, Time } from "../../ui/values";
+import { Id, Name, Since, Time, Told } from "../../ui/values";
+import { REPLAY } from "../failures/actions";
 import { Attempts } from "./attempts";
 
 const OPEN = ["ready", "running", "leased", "waiting", "parked"];
 
 export default function TaskPage() {
   const id = useParam("task");
-  const found = useApi<Task>(`/v1/tasks/${id}`, { live: ["tasks", "dead", "queues", "workers"], everySeconds: 15 });
+  const found = useApi<Task>(`/v1/tasks/${id}`, { live: ["tasks", "dead", "queues", "workers"] });
   const task = found.data;
   return (
     <Page
@@ -65,7 +67,7 @@ function Explanation({ task }: { task: Task }) {
         {task.explanation.map((each) => (
           <li key={each.reason + each.explanation}>
             <p>
-              <bdi>{each.explanation}</bdi>
+              <Told>{each.explanation}</Told>
             </p>
             {each.remedy ? (
               <p className="quiet">
@@ -74,7 +76,7 @@ function Explanation({ task }: { task: Task }) {
             ) : null}
             {each.link ? (
               <A to={each.link} className="holder">
-                {OPEN.includes(task.state ?? "") ? "See what holds it up" : "See all of this cause"} <Icon name="chevron" />
+                {OPEN.includes(task.state ?? "") ? "See what is holding it up" : "See all failures with this cause"} <Icon name="chevron" />
               </A>
             ) : null}
           </li>
@@ -122,7 +124,7 @@ function Payload({ task }: { task: Task }) {
       <ErrorBox error={reveal.error} />
       <Json value={whole ? whole.payload : task.payload} label="payload" />
       {task.payload_redacted && !whole ? (
-        <p className="quiet">Parts are hidden. {may ? "Revealing them leaves a row in the audit log." : "Revealing them needs the role operator."}</p>
+        <p className="quiet">Parts are hidden. {may ? "Revealing them leaves a row in the audit log." : "Revealing them needs the operator role."}</p>
       ) : null}
     </Section>
   );
@@ -131,7 +133,7 @@ function Payload({ task }: { task: Task }) {
 function Actions({ task }: { task: Task }) {
   const may = useMay("operate");
   const go = useGo();
-  const [asked, setAsked] = useState<"cancel" | "again" | null>(null);
+  const [asked, setAsked] = useState<"cancel" | "again" | "replay" | null>(null);
   const [payload, setPayload] = useState("");
   const path = `/v1/tasks/${task.task_id}`;
   const close = () => setAsked(null);
@@ -163,6 +165,11 @@ function Actions({ task }: { task: Task }) {
           Run now
         </button>
       ) : null}
+      {task.state === "dead" ? (
+        <button type="button" className="primary" onClick={() => setAsked("replay")}>
+          Replay …
+        </button>
+      ) : null}
       <button
         type="button"
         onClick={() => {
@@ -177,11 +184,23 @@ function Actions({ task }: { task: Task }) {
           Cancel …
         </button>
       ) : null}
+      {asked === "replay" ? (
+        <BulkDialog
+          action={REPLAY}
+          filter={{ ids: [String(task.task_id)] }}
+          changes={["tasks", "dead", "queues"]}
+          onClose={close}
+          onStarted={() => {
+            close();
+            toast("The dead letter goes back into its queue.");
+          }}
+        />
+      ) : null}
       <Confirm open={asked === "cancel"} onClose={close} title={`Cancel task ${task.task_id}?`} verb="Cancel 1 task" danger busy={cancel.isPending} error={cancel.error} onConfirm={() => cancel.mutate(null)}>
-        <p>{task.state === "running" ? "It runs: it is asked to stop, and stops where its handler allows it." : "It will not run."}</p>
+        <p>{task.state === "running" ? "It is running: it is asked to stop, and stops where its handler allows." : "It will not run."}</p>
       </Confirm>
       <Confirm open={asked === "again"} onClose={close} title="Run a copy of this task" verb="Enqueue 1 task" busy={again.isPending} error={again.error} onConfirm={() => again.mutate(null)}>
-        <p>A new task of the type {task.task_type}, due now. This one keeps its history.</p>
+        <p>Enqueues a new {task.task_type} task, due now. This task keeps its history.</p>
         <label className="field">
           Payload
           <textarea value={payload} spellCheck={false} onChange={(event) => setPayload(event.target.value)} />

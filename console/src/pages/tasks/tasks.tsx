@@ -19,7 +19,7 @@ import { EnqueueDialog } from "./enqueue-dialog";
 
 const PENDING = ["ready", "running", "waiting", "parked", "dead"] as const;
 const ENDED = ["completed", "failed", "lost", "snoozed", "cancelled"] as const;
-const AT: Readonly<Record<string, string>> = { running: "Runs for", waiting: "Due", parked: "Due", dead: "Died" };
+const AT: Readonly<Record<string, string>> = { running: "Running for", waiting: "Due", parked: "Due", dead: "Died" };
 
 export default function TasksPage() {
   const [query] = usePageQuery();
@@ -40,7 +40,6 @@ export default function TasksPage() {
   const list = useRows<TaskRow>("/v1/tasks", (row) => `${row.task_id}`, {
     query: { ...filter, state, limit: 100 },
     live: ["tasks", "dead", "queues"],
-    everySeconds: 30,
   });
   const actions = actionsOn(state);
   return (
@@ -55,7 +54,7 @@ export default function TasksPage() {
       }
     >
       <States queues={queues.data?.items} state={state} queue={filter["queue"]} query={filter} />
-      <FilterBar fields={fields} page="tasks" placeholder="Filter by queue: or task_type:" />
+      <FilterBar fields={fields} page="tasks" placeholder="Filter by queue: or type:" />
       <VirtualTable
         label="Tasks"
         list={list}
@@ -65,7 +64,7 @@ export default function TasksPage() {
         {...(may && actions.length ? { selection, onSelect: select } : {})}
         empty={
           <EmptyState title={`No task is ${state}`}>
-            {Object.keys(filter).length ? "None matches the filter in this state." : "Choose another state above."}
+            {Object.keys(filter).length ? "No task in this state matches the filter." : "Choose another state above."}
           </EmptyState>
         }
       />
@@ -73,7 +72,6 @@ export default function TasksPage() {
         <BulkBar
           actions={actions}
           filter={state === "dead" ? filter : { ...filter, state }}
-          allowAll={state !== "dead" || filter["queue"] === undefined}
           selection={selection}
           onSelect={select}
           total={list.total}
@@ -93,7 +91,7 @@ function actionsOn(state: string): BulkAction[] {
       { action: "dead.replay", verb: "Replay", noun: "dead letter", about: "They go back into their queues with a new set of attempts.", canary: true },
       { action: "dead.purge", verb: "Purge", noun: "dead letter", danger: true, about: "They are deleted for good and cannot be replayed." },
     ];
-  const cancel: BulkAction = { action: "tasks.cancel", verb: "Cancel", noun: "task", danger: true, about: "Tasks that run are asked to stop; the others do not start." };
+  const cancel: BulkAction = { action: "tasks.cancel", verb: "Cancel", noun: "task", danger: true, about: "Running tasks are asked to stop; the others do not start." };
   if (state === "waiting") return [{ action: "tasks.run_now", verb: "Run now", noun: "task", about: "They become due at once." }, cancel];
   return state === "ready" || state === "running" || state === "parked" ? [cancel] : [];
 }

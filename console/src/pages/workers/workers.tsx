@@ -1,130 +1,103 @@
-/** Workers and what they run, and the schedules they fire. */
+/** Workers and what they run; ask those that match to stop. */
 
-import { patch, post } from "../../api/client";
-import { useAction, useApi } from "../../api/queries";
-import type { Schedule, WorkerRow } from "../../api/operate";
+import type { WorkerRow } from "../../api/operate";
 import { A } from "../../app/address";
 import { useMayRun } from "../../app/session";
-import { count } from "../../lib/numbers";
-import { Answer, EmptyState, ErrorBox } from "../../ui/notices";
-import { Page, Section, Table } from "../../ui/page";
+import type { Field } from "../../lib/filters";
+import { ActingList } from "../../ui/acting-list";
+import type { BulkAction } from "../../ui/bulk-bar";
+import { EmptyState } from "../../ui/notices";
+import { Page } from "../../ui/page";
 import { StateBadge } from "../../ui/state";
-import { toast } from "../../ui/toast";
-import { Duration, Name, Since, Time } from "../../ui/values";
+import { Age, Count, Name, Since, Time } from "../../ui/values";
+import type { Column } from "../../ui/virtual-table";
 
-const right = (text: string) => ({ text, right: true }) as const;
+const FIELDS: readonly Field[] = [
+  { name: "state", label: "state", options: ["alive", "stopping", "silent", "lost", "stopped"] },
+  { name: "queue", label: "queue", single: true, plain: true },
+  { name: "q", label: "name", text: true },
+];
+
+const ACTIONS: readonly BulkAction[] = [
+  {
+    action: "workers.stop",
+    verb: "Stop",
+    noun: "worker",
+    danger: true,
+    about:
+      "Each stops taking tasks, finishes or hands back the ones it holds, and exits, as after SIGTERM. Its supervisor (systemd, Kubernetes, penstock up) may start a new one.",
+  },
+];
+
+const COLUMNS: readonly Column<WorkerRow>[] = [
+  { key: "worker", label: "Worker", width: "minmax(8rem, 1.5fr)", sort: (worker) => worker.worker, render: (worker) => <Name>{worker.worker}</Name> },
+  { key: "state", label: "State", width: "6.5rem", sort: (worker) => worker.state, render: (worker) => <StateBadge state={worker.state} /> },
+  { key: "leases", label: "Tasks now", width: "5.5rem", right: true, sort: (worker) => worker.leases, render: (worker) => <Count n={worker.leases} /> },
+  { key: "beat", label: "Last beat", width: "5.2rem", right: true, render: (worker) => (worker.state === "alive" ? <span className="zero">on time</span> : <Age seconds={worker.silent_seconds} brief />) },
+  {
+    key: "up",
+    label: "Up",
+    width: "6rem",
+    right: true,
+    sort: (worker) => worker.started_at,
+    render: (worker) => (worker.state === "alive" ? <Since at={worker.started_at} brief /> : <Time at={worker.started_at} />),
+  },
+  {
+    key: "queues",
+    label: "Queues",
+    width: "minmax(16rem, 4fr)",
+    wrap: true,
+    render: (worker) =>
+      worker.queues.map((queue, index) => (
+        <span key={queue}>
+          {index ? ", " : ""}
+          <A to={`/queues/${encodeURIComponent(queue)}`}>{queue}</A>
+        </span>
+      )),
+  },
+  {
+    key: "versions",
+    label: "Versions",
+    width: "minmax(8rem, 1.2fr)",
+    wrap: true,
+    render: (worker) => (
+      <span className="quiet">
+        {Object.entries(worker.versions)
+          .map(([name, version]) => `${name} ${version}`)
+          .join(", ")}
+      </span>
+    ),
+  },
+];
 
 export default function WorkersPage() {
-  const workers = useApi<{ items: WorkerRow[] }>("/v1/workers", { live: ["workers"], everySeconds: 10 });
-  return (
-    <Page title="Workers" lead="A worker that misses its heartbeats is silent; when its tasks were taken back by others it is lost.">
-      <Answer of={workers}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <EmptyState title="No worker has run within the last day" command="penstock worker">
-              Without one nothing is processed.
-            </EmptyState>
-          ) : (
-            <Section title="Workers">
-              <Table label="Workers" head={["Worker", "State", right("Tasks now"), right("Last beat"), right("Up"), "Queues", "Versions"]}>
-                {items.map((worker) => (
-                  <tr key={worker.worker_id}>
-                    <td>
-                      <Name>{worker.worker}</Name>
-                    </td>
-                    <td>
-                      <StateBadge state={worker.state} />
-                    </td>
-                    <td className="right">{count(worker.leases)}</td>
-                    <td className="right">
-                      <Duration seconds={worker.silent_seconds} />
-                    </td>
-                    <td className="right">
-                      {worker.state === "alive" ? <Since at={worker.started_at} /> : <Time at={worker.started_at} />}
-                    </td>
-                    <td className="wrap">
-                      {worker.queues.map((queue, index) => (
-                        <span key={queue}>
-                          {index ? ", " : ""}
-                          <A to={`/queues/${encodeURIComponent(queue)}`}>{queue}</A>
-                        </span>
-                      ))}
-                    </td>
-                    <td className="wrap quiet">
-                      {Object.entries(worker.versions)
-                        .map(([name, version]) => `${name} ${version}`)
-                        .join(", ")}
-                    </td>
-                  </tr>
-                ))}
-              </Table>
-            </Section>
-          )
-        }
-      </Answer>
-      <Schedules />
-    </Page>
-  );
-}
-
-function Schedules() {
-  const found = useApi<{ items: Schedule[] }>("/v1/schedules", { live: ["schedules", "tasks"], everySeconds: 30 });
   const may = useMayRun();
-  const run = useAction(
-    (schedule: Schedule) => post<{ task_id: number }>(`/v1/schedules/${encodeURIComponent(schedule.schedule_name)}/run`),
-    ["tasks", "schedules"],
-    ({ task_id }) => toast(<>Started as task <A to={`/tasks/${task_id}`}>{task_id}</A>.</>),
-  );
-  const toggle = useAction(
-    (schedule: Schedule) => patch(`/v1/schedules/${encodeURIComponent(schedule.schedule_name)}`, { enabled: !schedule.enabled }),
-    ["schedules"],
-  );
   return (
-    <Section title="Schedules">
-      <ErrorBox error={run.error ?? toggle.error} />
-      <Answer of={found}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p className="quiet">None. A schedule is declared beside a task type and appears when its worker starts.</p>
-          ) : (
-            <Table label="Schedules" head={["Schedule", "When", "Task", right("Last run"), right("Next run"), ...(may ? [right("")] : [])]}>
-              {items.map((schedule) => (
-                <tr key={schedule.schedule_name}>
-                  <td>
-                    <Name>{schedule.schedule_name}</Name>
-                  </td>
-                  <td className="nowrap">
-                    <code>{schedule.cron}</code> <span className="quiet">{schedule.timezone}</span>
-                  </td>
-                  <td>
-                    <Name>{schedule.task_type}</Name>
-                  </td>
-                  <td className="right">
-                    {schedule.last_task_id ? (
-                      <A to={`/tasks/${schedule.last_task_id}`}>
-                        <Time at={schedule.last_at} />
-                      </A>
-                    ) : (
-                      <Time at={schedule.last_at} />
-                    )}
-                  </td>
-                  <td className="right">{schedule.enabled ? <Time at={schedule.next_at} /> : <StateBadge state="paused" word="off" />}</td>
-                  {may ? (
-                    <td className="right">
-                      <button type="button" disabled={run.isPending} onClick={() => run.mutate(schedule)}>
-                        Run now
-                      </button>{" "}
-                      <button type="button" disabled={toggle.isPending} onClick={() => toggle.mutate(schedule)}>
-                        {schedule.enabled ? "Switch off" : "Switch on"}
-                      </button>
-                    </td>
-                  ) : null}
-                </tr>
-              ))}
-            </Table>
-          )
+    <Page
+      title="Workers"
+      lead="A worker that misses heartbeats is silent; once its tasks have been reclaimed it is lost."
+      actions={
+        <A to="/schedules" className="button">
+          Schedules
+        </A>
+      }
+    >
+      <ActingList
+        label="Workers"
+        path="/v1/workers"
+        options={{ live: ["workers", "tasks"] }}
+        fields={FIELDS}
+        page="workers"
+        placeholder="Filter by name, state: or queue:"
+        columns={COLUMNS}
+        rowKey={(worker) => `${worker.worker_id}`}
+        actions={may ? ACTIONS : []}
+        empty={
+          <EmptyState title="No worker has run within the last day" command="penstock worker">
+            Nothing is processed without one.
+          </EmptyState>
         }
-      </Answer>
-    </Section>
+      />
+    </Page>
   );
 }

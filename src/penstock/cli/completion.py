@@ -1,4 +1,4 @@
-"""Names for the shell to complete, read from the database: tenants, projects, queues, sources, task types.
+"""Names for the shell to complete, read from the database, such as projects, queues and sources.
 
 A shell waits for these, so they are quick and silent: they never start a server, give up after a second, and
 offer nothing rather than an error.
@@ -21,6 +21,8 @@ MOST: Final = 200
 TENANTS: Final = "select t ->> 'slug' from all_tenants.list_tenants() as t"
 QUEUES: Final = "select queue from queues.stats(null)"
 TASK_TYPES: Final = "select task_type from queues.task_types()"
+SCHEDULES: Final = "select schedule_name from queues.schedules()"
+INLETS: Final = "select name from queues.inlets()"
 PROJECTS: Final = "select p ->> 'slug' from accounts.list_projects() as p"
 SOURCES: Final = "select s ->> 'name' from ingest.list_sources() as s"
 BE_TENANT: Final = (
@@ -38,6 +40,14 @@ def queues(incomplete: str) -> list[str]:
 
 def task_types(incomplete: str) -> list[str]:
     return _names(TASK_TYPES, incomplete)
+
+
+def schedules(incomplete: str) -> list[str]:
+    return _names(SCHEDULES, incomplete)
+
+
+def inlets(incomplete: str) -> list[str]:
+    return _names(INLETS, incomplete)
 
 
 def projects(ctx: typer.Context, incomplete: str) -> list[str]:

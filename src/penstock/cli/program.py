@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -26,15 +27,18 @@ GROUPS = {
     "Documents": {
         "ingest": "Add files and folders and wait until they are searchable.",
         "search": "Search documents by meaning and by words.",
+        "eval": "Measure search by questions whose answers are known.",
         "document": "List, show, download, retry, re-index or delete documents.",
         "client": "List, show, add, edit, join and split clients.",
         "explain": "Explain the state of a document or a task, and what to do.",
+        "reindex": "Index all documents of a project again, on workers or on Ray.",
         "export": "Write documents, chunks and events as JSON lines.",
         "model": "List, install and switch embedding models.",
         "mcp": "Give an AI assistant access to a tenant's documents over stdio.",
     },
     "Accounts": {
         "tenant": "Manage tenants, their limits and their API keys.",
+        "key": "Create, list and revoke keys of the whole installation.",
         "project": "Create, list, change, re-index or delete projects.",
         "source": "Add, connect, sync, list, pause or remove sources of documents.",
     },
@@ -48,6 +52,7 @@ GROUPS = {
         "task": "Show tasks, cancel them, run them now.",
         "dead": "Show dead letters, replay or purge them.",
         "schedule": "Show cron schedules, run one now.",
+        "inlet": "Read the queues of other systems: pgmq, SQS, BullMQ.",
         "operation": "List, show and cancel operations on many items.",
     },
     "Operate": {
@@ -58,6 +63,7 @@ GROUPS = {
         "restore": "Restore a backup made by penstock backup.",
         "db": "Manage the database: address, status, psql, dump, restore, stop.",
         "vault": "Show the vault's keys, rotate them, forget old ones.",
+        "index": "Show where vectors are, move them to the current layout.",
         "doctor": "Check the database, roles, workers, queues and services.",
         "version": "Print the version.",
     },
@@ -81,9 +87,13 @@ HOMES = {
     "demo": "demo.command",
     "doctor": "doctor.command",
     "document": "documents.document",
+    "eval": "documents.evaluate",
     "explain": "documents.explain",
     "export": "documents.export",
+    "index": "operate.index",
     "ingest": "ingest.command",
+    "inlet": "inlets.command",
+    "key": "tenants.installation_keys",
     "mcp": "mcp.command",
     "login": "run.login",
     "message": "operate.message",
@@ -94,6 +104,7 @@ HOMES = {
     "process": "operate.process",
     "project": "tenants.project",
     "queue": "operate.queue",
+    "reindex": "reindex.command",
     "restore": "database.restore",
     "schedule": "operate.schedule",
     "search": "documents.search",
@@ -173,8 +184,7 @@ def run_program() -> int:
     typer_values.install()
     try:
         program = build(_words_to_complete() if completing else ours)
-        gc.freeze()
-        gc.enable()
+        _is_loaded()
         code = program(words, prog_name="penstock", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
@@ -189,6 +199,14 @@ def run_program() -> int:
             raise
         return show(error, as_json=as_json)
     return code if isinstance(code, int) else Exit.OK
+
+
+def _is_loaded() -> None:
+    """From here on garbage is collected, and Ctrl-C is an exception again, as `main` found it."""
+    gc.freeze()
+    gc.enable()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _words_to_complete() -> Sequence[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import shlex
 import signal
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,6 +36,9 @@ AutoConsent = Annotated[bool, typer.Option("--auto-consent", help="Allow every r
 Sandbox = Annotated[
     bool, typer.Option("--sandbox", help="Use the MCP servers that have Penstock's own method names.")
 ]
+Qdrant = Annotated[
+    bool, typer.Option("--qdrant", help="Also run a simulated Qdrant server, on the next port.")
+]
 ApiUrl = Annotated[
     str, typer.Option(help="Where Penstock's API is; the mailboxes send notifications there.", metavar="URL")
 ]
@@ -46,6 +51,7 @@ def command(
     auto_consent: AutoConsent = False,
     sandbox: Sandbox = False,
     api_url: ApiUrl = API_URL,
+    qdrant: Qdrant = False,
     as_json: output.AsJson = False,
 ) -> None:
     """Run simulated HubSpot, Google Drive, QuickBooks, Gmail and Outlook until Ctrl-C.
@@ -57,7 +63,7 @@ def command(
     simulated = _made(records, seed, auto_consent, api_url)
     loop = import_module("uvloop").Loop if find_spec("uvloop") is not None else None
     with asyncio.Runner(loop_factory=loop) as runner:
-        runner.run(_serve(simulated, port, api_url, sandbox=sandbox, as_json=as_json))
+        runner.run(_serve(simulated, port, api_url, sandbox=sandbox, qdrant=qdrant, as_json=as_json))
 
 
 def this_month() -> datetime:
@@ -81,7 +87,7 @@ def _made(records: int, seed: int, auto_consent: bool, api_url: str) -> Provider
 
 
 async def _serve(
-    simulators: ProviderSimulators, port: int, api_url: str, *, sandbox: bool, as_json: bool
+    simulators: ProviderSimulators, port: int, api_url: str, *, sandbox: bool, qdrant: bool, as_json: bool
 ) -> None:
     from penstock.simulators.providers import serving_providers
 
@@ -89,22 +95,50 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with AsyncExitStack() as running:
+        more: dict[str, str] = {}
         try:
             await running.enter_async_context(serving_providers(simulators, host=HOST, port=port))
+            if qdrant:
+                more = await _serve_qdrant(running, port and port + 1)
         except OSError as error:
             raise InvalidArgument(
                 f"the simulators cannot listen on {HOST}:{port}: {error.strerror or error}",
                 "--port",
                 "Add --port 0 to use any free port",
             ) from error
-        _show(simulators, api_url, sandbox=sandbox, as_json=as_json)
+        _show(simulators, api_url, sandbox=sandbox, as_json=as_json, more=more)
         await stopped.wait()
 
 
-def _show(simulators: ProviderSimulators, api_url: str, *, sandbox: bool, as_json: bool) -> None:
+async def _serve_qdrant(running: AsyncExitStack, port: int) -> dict[str, str]:
+    """The settings that make Penstock use it; its vectors are gone when it stops."""
+    try:
+        from penstock.simulators.qdrant import QdrantSimulator
+    except ImportError as missing:
+        raise InvalidArgument(
+            f"the engine of the simulated Qdrant is missing: {missing.name}",
+            "--qdrant",
+            "Run: pip install 'penstock[qdrant]' qdrant-edge-py",
+        ) from missing
+    from penstock.simulators.serving import serving
+
+    simulated = QdrantSimulator()
+    running.callback(simulated.close)
+    url = await running.enter_async_context(serving(simulated.app, host=HOST, port=port))
+    return {"PENSTOCK_INDEX": "qdrant", "PENSTOCK_QDRANT_URL": url}
+
+
+def _show(
+    simulators: ProviderSimulators,
+    api_url: str,
+    *,
+    sandbox: bool,
+    as_json: bool,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """The settings go to stdout, so that they can be piped into a file."""
     counts = simulators.world.counts()
-    chosen = {"PENSTOCK_PUBLIC_URL": api_url.rstrip("/"), **simulators.environment(sandbox=sandbox)}
+    chosen = {"PENSTOCK_PUBLIC_URL": api_url.rstrip("/"), **simulators.environment(sandbox=sandbox), **more}
     if as_json:
         shown = {"url": simulators.url, "records": counts, "environment": chosen}
         output.document(shown, one_line=True)

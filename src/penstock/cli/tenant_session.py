@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
@@ -60,30 +60,54 @@ class TenantSession:
     engine: Services
     addresses: Addresses
     operator_tenants: TenantPool
+    audited: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """Rows of the audit that end with the session."""
 
     @property
     def operators(self) -> Accounts:
         """The accounts with operator rights; it connects on the first call."""
         return accounts_of(self.operator_tenants, self.engine.settings)
 
-    async def tenant(self, slug: str, *, create: bool = False) -> TenantId:
-        """The tenant with this slug; `create` creates the default tenant in a new database."""
+    async def tenant(
+        self, slug: str, *, create: bool = False, change: str | None = None, target: str | None = None
+    ) -> TenantId:
+        """The tenant with this slug; `create` creates the default tenant in a new database.
+
+        With `change`, the command's words, the rest of the session leaves a row in the tenant's audit.
+        """
         try:
-            tenant_id, status = await self._find(slug)
+            row = await self._find(slug)
         except NotFound:
             if not (create and slug == DEFAULT and await may_make_default(self.addresses, self.operators)):
                 raise
-            made = await made_tenant(self.operators, slug)
-            tenant_id, status = made.tenant_id, made.status
-        if status != "active":
+            await made_tenant(self.operators, slug)
+            row = await self._find(slug)
+        if row["status"] != "active":
             raise TenantClosed(f"the tenant {slug!r} is deleted", "tenant")
-        return tenant_id
+        if change is not None:
+            await self._audit(row, change, target)
+        return TenantId(UUID(row["tenant_id"]))
 
-    async def _find(self, slug: str) -> tuple[TenantId, str]:
+    async def _audit(self, row: Mapping[str, Any], change: str, target: str | None) -> None:
+        from penstock.accounts.caller import CallerTenant
+        from penstock.cli.auditing import audited_for
+
+        about = CallerTenant(
+            tenant_id=TenantId(UUID(row["tenant_id"])),
+            slug=row["slug"],
+            name=row["name"],
+            requests_per_minute=row["requests_per_minute"],
+            max_upload_bytes=row["max_upload_bytes"],
+        )
+        await self.audited.enter_async_context(audited_for(self.engine.tenants, about, change, target))
+
+    async def _find(self, slug: str) -> dict[str, Any]:
         """Like `Accounts.find_tenant`, but without loading its models: every command calls this."""
         async with self.engine.tenants.all_tenants() as connection:
-            row = json.loads(await connection.fetchval("select all_tenants.find_tenant($1)", slug))
-        return TenantId(UUID(row["tenant_id"])), row["status"]
+            row: dict[str, Any] = json.loads(
+                await connection.fetchval("select all_tenants.find_tenant($1)", slug)
+            )
+        return row
 
     async def require_index(self) -> None:
         """Stop if documents cannot be indexed here, with what a superuser must run."""
@@ -131,8 +155,8 @@ async def tenant_session(
         try:
             with reaching(addresses.runtime):
                 await _open(services, addresses)
-                async with operator_pool(addresses, settings) as pool:
-                    yield TenantSession(services, addresses, pool)
+                async with operator_pool(addresses, settings) as pool, AsyncExitStack() as audited:
+                    yield TenantSession(services, addresses, pool, audited)
         finally:
             await services.close()
 
@@ -150,9 +174,16 @@ async def _open(services: Services, addresses: Addresses) -> None:
 @asynccontextmanager
 async def accounts_of_operators(*, create: bool = False) -> AsyncIterator[Accounts]:
     """Only the accounts, for commands that need no documents; `create` as in `tenant_session`."""
+    async with accounts_with_pool(create=create) as (accounts, _):
+        yield accounts
+
+
+@asynccontextmanager
+async def accounts_with_pool(*, create: bool = False) -> AsyncIterator[tuple[Accounts, TenantPool]]:
+    """The same with the operator's connections."""
     settings = Settings()
     async with as_operator(settings, create=create) as (_, pool):
-        yield accounts_of(pool, settings)
+        yield accounts_of(pool, settings), pool
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from inspect import signature
 from typing import Concatenate, ParamSpec, Self, TypeVar
 from uuid import UUID
 
@@ -23,6 +24,9 @@ def _blocking(
         return self.runner.run(run())
 
     call.__doc__ = method.__doc__
+    call.__name__ = method.__name__
+    call.__module__ = method.__module__
+    call.__signature__ = signature(method)  # type: ignore[attr-defined]  # what help() and editors show
     return call
 
 
@@ -41,6 +45,7 @@ class BlockingClient:
         self.close()
 
     def close(self) -> None:
+        """Close the connections and the event loop."""
         self.runner.run(self.client.close())
         self.runner.close()
 

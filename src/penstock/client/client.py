@@ -48,6 +48,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
+        """Close the connections to the API."""
         await self._connection.close()
 
     async def upload(
@@ -129,6 +130,7 @@ class Client:
         return Page[Document].model_validate(answer)
 
     async def document(self, document_id: _Id, *, wait: float | None = None) -> Document:
+        """One document; with `wait`, once it is indexed, skipped or failed, or after this many seconds."""
         answer = await self._connection.call(
             "GET",
             f"/v1/documents/{_in_path(document_id)}",
@@ -156,6 +158,7 @@ class Client:
     async def chunks(
         self, document_id: _Id, *, cursor: str | None = None, limit: int | None = None
     ) -> Page[Chunk]:
+        """One page of a document's chunks, in their order."""
         path = f"/v1/documents/{_in_path(document_id)}/chunks"
         answer = await self._connection.call("GET", path, params={"cursor": cursor, "limit": limit})
         return Page[Chunk].model_validate(answer)
@@ -183,6 +186,7 @@ class Client:
         return dict(answer)
 
     async def retry(self, document_id: _Id) -> Queued:
+        """Process a failed document again."""
         path = f"/v1/documents/{_in_path(document_id)}/retry"
         return Queued.model_validate(await self._connection.call("POST", path, idempotency_key=str(uuid4())))
 
@@ -203,10 +207,12 @@ class Client:
         return Retried.model_validate(answer)
 
     async def reindex(self, document_id: _Id) -> Queued:
+        """Index a document again."""
         path = f"/v1/documents/{_in_path(document_id)}/reindex"
         return Queued.model_validate(await self._connection.call("POST", path, idempotency_key=str(uuid4())))
 
     async def delete(self, document_id: _Id) -> None:
+        """Delete a document; no search finds it afterwards."""
         await self._connection.call("DELETE", f"/v1/documents/{_in_path(document_id)}")
 
     async def search(self, /, query: str, **options: Any) -> SearchAnswer:
@@ -215,24 +221,29 @@ class Client:
         return SearchAnswer.model_validate(answer)
 
     async def projects(self) -> list[Project]:
+        """All projects of the tenant."""
         answer = await self._connection.call("GET", "/v1/projects")
         return [Project.model_validate(row) for row in answer["items"]]
 
     async def project(self, slug: str) -> Project:
+        """One project."""
         return Project.model_validate(await self._connection.call("GET", f"/v1/projects/{_in_path(slug)}"))
 
     async def create_project(self, /, slug: str, **settings: Any) -> Project:
+        """Create a project; the settings are those of POST /v1/projects."""
         answer = await self._connection.call(
             "POST", "/v1/projects", json={"slug": slug, **settings}, idempotency_key=str(uuid4())
         )
         return Project.model_validate(answer)
 
     async def set_project(self, /, slug: str, **changes: Any) -> Project:
+        """Change some settings of a project, as PATCH /v1/projects does."""
         return Project.model_validate(
             await self._connection.call("PATCH", f"/v1/projects/{_in_path(slug)}", json=changes)
         )
 
     async def reindex_project(self, slug: str, *, embedder: str | None = None) -> Queued:
+        """Index a project again; a new embedder goes live once all documents are ready."""
         answer = await self._connection.call(
             "POST",
             f"/v1/projects/{_in_path(slug)}/reindex",
@@ -242,6 +253,7 @@ class Client:
         return Queued.model_validate(answer)
 
     async def estimate_reindex(self, slug: str, *, embedder: str | None = None) -> Estimate:
+        """What such a re-index would embed; nothing is started."""
         asked: dict[str, Any] = {"estimate": True}
         if embedder is not None:
             asked["embedder"] = embedder
@@ -260,6 +272,7 @@ class Client:
         return Usage.model_validate(await self._connection.call("GET", "/v1/usage", params={"month": month}))
 
     async def sources(self) -> list[Source]:
+        """All sources of the tenant with their health."""
         answer = await self._connection.call("GET", "/v1/sources")
         return [Source.model_validate(row) for row in answer["items"]]
 
@@ -277,6 +290,7 @@ class Client:
         await self._connection.call("POST", f"/v1/sources/{_in_path(source_id)}/pause")
 
     async def resume_source(self, source_id: _Id) -> None:
+        """Accept from it again what was paused."""
         await self._connection.call("POST", f"/v1/sources/{_in_path(source_id)}/resume")
 
     async def source(self, source_id: _Id) -> SourceDetails:

@@ -101,6 +101,13 @@ class Ingestion(Result):
     finished_at: datetime | None = None
 
 
+class Heading(Result):
+    """A heading inside a passage: where it starts in the document's text, and its path, itself included."""
+
+    start: int
+    path: tuple[str, ...]
+
+
 class Chunk(Result):
     ordinal: int
     text: str
@@ -110,6 +117,7 @@ class Chunk(Result):
     page_from: int | None = None
     page_to: int | None = None
     heading_path: tuple[str, ...] = ()
+    headings: tuple[Heading, ...] = ()
     chunk_id: UUID | None = None
     embedding_model: str | None = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from penstock.engine.bound import (
@@ -81,6 +82,8 @@ def blocking(
 
     call.__doc__ = method.__doc__
     call.__name__ = method.__name__
+    call.__module__ = method.__module__
+    call.__signature__ = signature(method)  # type: ignore[attr-defined]  # what help() and editors show
     return call
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from inspect import signature
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from penstock.documents.documents import Documents
@@ -35,6 +36,11 @@ def bound(
 
     call.__doc__ = method.__doc__
     call.__name__ = method.__name__
+    call.__module__ = method.__module__
+    whole = signature(method)
+    itself, _, *others = whole.parameters.values()
+    # What help() and editors show.
+    call.__signature__ = whole.replace(parameters=[itself, *others])  # type: ignore[attr-defined]
     return call
 
 

@@ -19,6 +19,7 @@ from penstock.documents.figures import (
     StageMinute,
     StageName,
 )
+from penstock.embed.price import cost_of
 from penstock.queue.look_rows import QueueFigures, WorkerItem
 from penstock.queue.looks import Looks
 
@@ -96,7 +97,7 @@ async def look(connection: Connection, price: float | None = None) -> SystemSnap
     workers = await looks.workers()
     found = await figures.documents()
     if price is not None:
-        cost = round(found.usage.tokens * price / 1_000_000, 4)
+        cost = cost_of(found.usage.tokens, price)
         found = replace(found, usage=replace(found.usage, cost=cost))
     stages = await figures.stages()
     return SystemSnapshot(overview=_overview(found, stages, queues, workers), queues=queues, workers=workers)
@@ -185,7 +186,7 @@ def _needing_somebody(
         more = len(found.sources_needing) - 5
         sentences.append(
             VerdictSentence(
-                text=f"{_count(more, 'more source needs', 'more sources need')} somebody.", link="/sources"
+                text=f"{_count(more, 'more source needs', 'more sources need')} attention.", link="/sources"
             )
         )
     if failed := found.documents.failed:

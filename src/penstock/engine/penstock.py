@@ -98,7 +98,7 @@ class Penstock(Tasks):
     async def search(self, query: str, /, **options: Unpack[SearchOptions]) -> SearchAnswer:
         """The best passages, best first: `for hit in await app.search("…")`.
 
-        Raises InvalidArgument for an invalid option; see `SearchQuery` for what each means.
+        Raises InvalidArgument for an invalid option; `SearchOptions` says what each means.
         """
         return await self.tenant(self.slug).search(query, **options)
 

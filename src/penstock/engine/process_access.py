@@ -24,6 +24,7 @@ class ProcessAccess:
         state: ProcessState | None = None,
         limit: int = 50,
     ) -> list[ProcessRow]:
+        """Processes, newest first; those of all tenants unless one is named."""
         async with reach((await self._addresses()).operator, application_name="penstock app") as connection:
             return await ProcessOperations(connection).list(process, tenant, state, limit)
 

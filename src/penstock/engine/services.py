@@ -13,16 +13,19 @@ from penstock.settings import Settings
 if TYPE_CHECKING:
     import httpx2
 
-    from penstock.accounts import AccountDeletions, Accounts, IdempotentReplies, Sessions
+    from penstock.accounts import AccountDeletions, Accounts, IdempotentReplies, InstallationKeys, Sessions
     from penstock.blobs.store import Blobs
     from penstock.documents.documents import Documents
+    from penstock.documents.gates import Gates
     from penstock.documents.intake import Intake
+    from penstock.documents.reindexes import Reindexes
     from penstock.embed.embedders import Embedders
     from penstock.index import Index
     from penstock.pipeline.outages import Outages
     from penstock.pipeline.page_images import PageImages
     from penstock.processes.messages import Messages
     from penstock.search import Search
+    from penstock.search.reranking.ordering import Reranking
     from penstock.sources.clients.clients import Clients
     from penstock.sources.mail.subscribing import Subscribing
     from penstock.sources.mail.wake_ups import WakeUps
@@ -94,6 +97,12 @@ class Services:
         return Sessions(self.tenants)
 
     @cached_property
+    def installation_keys(self) -> InstallationKeys:
+        from penstock.accounts import InstallationKeys
+
+        return InstallationKeys(self.tenants)
+
+    @cached_property
     def replies(self) -> IdempotentReplies:
         from penstock.accounts import IdempotentReplies
 
@@ -133,6 +142,23 @@ class Services:
         from penstock.documents.documents import Documents
 
         return Documents(self.tenants, lambda: self.blobs, self._check_embedder)
+
+    @cached_property
+    def reindexes(self) -> Reindexes:
+        from penstock.documents.reindexes import Reindexes
+
+        return Reindexes(
+            self.tenants,
+            self._check_embedder,
+            price=self.settings.embedding_price_per_million_tokens,
+            shard_documents=self.settings.reindex_shard_documents,
+        )
+
+    @cached_property
+    def gates(self) -> Gates:
+        from penstock.documents.gates import Gates
+
+        return Gates(self.tenants)
 
     @cached_property
     def page_images(self) -> PageImages:
@@ -317,8 +343,22 @@ class Services:
         from penstock.search import Search
 
         return Search(
-            self.tenants, self.embedders, self.index, embed_seconds=self.settings.search_embed_seconds
+            self.tenants,
+            self.embedders,
+            self.index,
+            embed_seconds=self.settings.search_embed_seconds,
+            reranking=self._reranking(),
         )
+
+    def _reranking(self) -> Reranking | None:
+        if self.settings.reranker is None:
+            return None
+        from penstock.search.reranking import make_reranker
+        from penstock.search.reranking.ordering import Reranking
+
+        made = make_reranker(self.settings)
+        self._opened.push_async_callback(made.close)
+        return Reranking(made, passages=self.settings.rerank_passages, seconds=self.settings.rerank_seconds)
 
     @cached_property
     def outages(self) -> Outages:

@@ -24,10 +24,11 @@ from penstock.queue.schedule import Schedule
 from penstock.queue.task_type import Handler, OnDuplicate, Result, TaskOptions, TaskType
 from penstock.settings import Settings, unknown_variables
 from penstock.worker import Context, Worker, WorkerOptions
-from penstock.worker.worker import Service
+from penstock.worker.options import Service
 
 if TYPE_CHECKING:
     from penstock.engine.own_channels import OwnChannels
+    from penstock.inlets.keeper import Keeper
     from penstock.processes.channels.channel import Channel
 
 log = get_logger(__name__)
@@ -52,12 +53,14 @@ class Tasks:
 
     def __init__(self, settings: Settings | None = None, **overrides: Any) -> None:
         self.settings = settings or Settings(**overrides)
+        """The settings with the overrides."""
         self.registry = Registry()
+        """The task types and schedules that were declared."""
         self.reserve: dict[str, int] = {}
-        self.services: dict[str, Callable[[], Service]] = {}
-        """What runs beside every worker that serves a queue."""
         """Per queue: tasks a worker may run beyond its slots, each of a tenant that has none running
         there."""
+        self.services: dict[str, Callable[[], Service]] = {}
+        """What runs beside every worker that serves a queue."""
         self._channels: OwnChannels | None = None
         self._addresses: Addresses | None = None
         self._pool: Pool | None = None
@@ -151,6 +154,7 @@ class Tasks:
 
     @property
     def is_open(self) -> bool:
+        """Whether it is connected."""
         return self._addresses is not None
 
     @property
@@ -248,11 +252,13 @@ class Tasks:
         name: str | None = None,
         metrics: Metrics | None = None,
         owns_process: bool = False,
+        inlets: bool = True,
     ) -> Worker:
         """A worker for some queues (default: all queues of the task types), not yet started.
 
         With `owns_process`, it exits the process with code 75 when a handler has blocked the event loop for
         PENSTOCK_STALL_SECONDS; otherwise it gives up its leases and registers again when the loop answers.
+        `inlets`: whether it also moves the messages of inlets that no other worker holds.
         """
         slots = concurrency or self.settings.concurrency
         names = queues if queues is not None else (self.registry.queues() or ["default"])
@@ -263,9 +269,19 @@ class Tasks:
         options = WorkerOptions(wanted, owns_process=owns_process, reserve=self.reserve, services=services)
         if name is not None:
             options = replace(options, name=name)
+        if inlets:
+            metrics = metrics or Metrics()
+            options = replace(options, inlets=self._keeper(options.name, metrics))
         return Worker(
             self.registry, self.settings, self.addresses.runtime, self.addresses.listen, options, metrics
         )
+
+    def _keeper(self, holder: str, metrics: Metrics) -> Keeper:
+        from penstock.inlets.keeper import Keeper
+        from penstock.inlets.register import Surroundings
+
+        around = Surroundings(self.settings, self.addresses.runtime, self.addresses.listen)
+        return Keeper(around, holder, seconds=self.settings.lease_seconds, metrics=metrics)
 
     async def run_worker(
         self,
@@ -275,17 +291,24 @@ class Tasks:
         name: str | None = None,
         stop_when_empty: bool = False,
         owns_process: bool = False,
+        inlets: bool | None = None,
     ) -> int:
-        """Work until SIGTERM or SIGINT (or until the queues are empty) and return how many tasks were
-        closed.
+        """Work until SIGTERM, SIGINT, or an operator who stops it (or until the queues are empty), and return
+        how many tasks were closed.
 
         The first signal shuts it down gracefully within the grace period; the second hands all tasks back at
-        once. `owns_process` as in `worker()`.
+        once. `owns_process` as in `worker()`; `inlets` too, by default unless it stops when the queues are
+        empty.
         """
         await self.open()
         metrics = Metrics()
         worker = self.worker(
-            queues, concurrency=concurrency, name=name, metrics=metrics, owns_process=owns_process
+            queues,
+            concurrency=concurrency,
+            name=name,
+            metrics=metrics,
+            owns_process=owns_process,
+            inlets=not stop_when_empty if inlets is None else inlets,
         )
         server = None
         if self.settings.metrics_port is not None:
@@ -304,6 +327,7 @@ class Tasks:
             try:
                 await worker.start()
                 waits.append(asyncio.create_task(stopping.wait()))
+                waits.append(asyncio.create_task(worker.asked_to_stop.wait()))
                 if stop_when_empty:
                     waits.append(asyncio.create_task(worker.wait_empty()))
                 await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -52,6 +52,7 @@ class Workspace:
 
     def __init__(self, slug: str, engine: Callable[[], Awaitable[Engine]]) -> None:
         self.slug = slug
+        """The tenant's slug."""
         self._open = engine
         self._tenant_id: TenantId | None = None
 
@@ -138,7 +139,7 @@ class Workspace:
     async def search(self, query: str, /, **options: Unpack[SearchOptions]) -> SearchAnswer:
         """The best passages, best first: `for hit in await app.search("…")`.
 
-        Raises InvalidArgument for an invalid option; see `SearchQuery` for what each means.
+        Raises InvalidArgument for an invalid option; `SearchOptions` says what each means.
         """
         try:
             asked = SearchQuery(query=query, **options)
@@ -149,22 +150,27 @@ class Workspace:
 
     @cached_property
     def documents(self) -> TenantDocuments:
+        """List and show documents, process them again, delete them."""
         return TenantDocuments(self._service(lambda engine: engine.documents))
 
     @cached_property
     def sources(self) -> TenantSources:
+        """Where documents come from."""
         return TenantSources(self._service(lambda engine: engine.sources))
 
     @cached_property
     def clients(self) -> TenantClients:
+        """Clients, with the facts that sources state about them."""
         return TenantClients(self._service(lambda engine: engine.clients))
 
     @cached_property
     def webhook(self) -> TenantWebhook:
+        """The webhook to which others send signed documents."""
         return TenantWebhook(self._service(lambda engine: engine.webhooks))
 
     @cached_property
     def messages(self) -> TenantMessages:
+        """Send emails and text messages."""
         return TenantMessages(self._service(lambda engine: engine.messages))
 
     def _service(self, of: Callable[[Engine], S]) -> Callable[[], Awaitable[tuple[S, TenantId]]]:

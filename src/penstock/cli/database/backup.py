@@ -56,17 +56,19 @@ def command(
     if made.missing:
         first = made.missing[0]
         warn(
-            f"warning: {len(made.missing)} originals are missing or damaged in the store, the first "
-            f"is {first}. Restore them from an older backup, or upload those documents again."
+            f"warning: {output.count(len(made.missing), 'original')} missing or damaged in the store, the "
+            f"first is {first}. Restore them from an older backup, or upload those documents again."
         )
         raise typer.Exit(1)
 
 
 def _show(target: Path, made: Manifest) -> None:
-    what = "originals" if made.blobs == "copied" else f"originals listed, which stay in {made.blob_store}"
-    output.write(f"{target}: database {made.database_bytes:,} bytes, {made.blob_count:,} {what}")
+    originals = output.count(made.blob_count, "original")
+    where = "" if made.blobs == "copied" else f" listed and left in {made.blob_store}"
+    output.write(f"{target}: database {made.database_bytes:,} bytes, {originals}{where}")
     if made.gone:
-        output.write(f"{len(made.gone)} originals were deleted during the backup and are not in it.")
+        gone = output.count(len(made.gone), "original")
+        output.write(f"Not in it: {gone} deleted during the backup.")
     if made.vault_key:
         warn(
             "The backup contains the vault key: anyone who can read it can decrypt every stored "

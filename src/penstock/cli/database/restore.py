@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +10,11 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.failures import warn
 from penstock.cli.progress import phases
 from penstock.cli.session import database, run
+from penstock.db.backup import contents_of, require_room
 from penstock.settings import Settings
 
 SourcePath = Annotated[
@@ -25,11 +28,17 @@ CheckOnly = Annotated[bool, typer.Option("--check", help="Only check that the ba
 
 
 def command(
-    source: SourcePath, force: Force = False, check: CheckOnly = False, as_json: output.AsJson = False
+    source: SourcePath,
+    force: Force = False,
+    check: CheckOnly = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    as_json: output.AsJson = False,
 ) -> None:
     """Restore the database, the original files and the vault key from a backup.
 
-    The database and the blob store must be empty, unless you add --force. The database is filled last, in one
+    The database and the blob store must be empty, unless you add --force; it then says what is replaced, and
+    asks first. The database is filled last, in one
     transaction: an interrupted restore can simply be run again.
     """
     from penstock.backup import Manifest, Restored, check_backup, restore_all
@@ -48,13 +57,28 @@ def command(
             output.write(f"{source}: complete, from {found.created_at:%Y-%m-%d %H:%M} UTC")
         return
 
-    async def call() -> Restored:
+    async def call() -> Restored | None:
         with open_backup(path, scratch) as folder:
             async with database(settings, create=True) as addresses:
+                tenants, documents = await contents_of(addresses) if force or dry_run else (0, 0)
+                held = f"{output.count(documents, 'document')} of {output.count(tenants, 'tenant')}"
+                if dry_run:
+                    with phases() as progress:
+                        found = await asyncio.to_thread(check_backup, folder, progress)
+                    await require_room(addresses, replace=force)
+                    made = f"the backup of {found.created_at:%Y-%m-%d %H:%M} UTC"
+                    verb = f"replace {held} by" if tenants else "restore"
+                    what = f"{verb} {made} with {output.count(found.blob_count, 'original')}"
+                    would(what, as_json=as_json, count=documents, tenants=tenants, blobs=found.blob_count)
+                    return None
+                if tenants:
+                    confirm(f"replace {held} by the backup {source}", yes=yes, as_json=as_json)
                 with phases() as progress:
                     return await restore_all(addresses, settings, folder, force=force, progress=progress)
 
     done = run(call())
+    if done is None:
+        return
     if as_json:
         output.document(
             {
@@ -67,7 +91,9 @@ def command(
             }
         )
     else:
-        output.write(f"Restored {source}: the database and {done.manifest.blob_count:,} originals.")
+        output.write(
+            f"Restored {source}: the database and {output.count(done.manifest.blob_count, 'original')}."
+        )
     if done.unopened_keys:
         warn(
             f"warning: secrets encrypted with the vault key {', '.join(done.unopened_keys)} cannot "

@@ -101,7 +101,7 @@ def show_comparison(found: Comparison, *, as_json: bool) -> None:
     for each in found.missing:
         output.write(f"missing   {each.blob_path}  document {each.document_id}  tenant {each.tenant_id}")
     output.write(
-        f"The store has {found.in_store:,} blobs, the database {found.in_database:,}: "
+        f"The store has {output.count(found.in_store, 'blob')}, the database {found.in_database:,}: "
         f"{found.unknown_count:,} in the store are unknown to this database, "
         f"{found.missing_count:,} of its documents are missing from the store."
     )

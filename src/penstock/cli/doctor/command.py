@@ -10,6 +10,7 @@ from penstock.cli import output
 from penstock.cli.doctor.checks import Check, Thresholds
 from penstock.cli.doctor.document_checks import check_documents
 from penstock.cli.doctor.document_health import check_health
+from penstock.cli.doctor.inlet_checks import check_inlets
 from penstock.cli.doctor.process_checks import check_processes
 from penstock.cli.doctor.push_checks import check_push
 from penstock.cli.doctor.queue_checks import check_queues
@@ -20,9 +21,11 @@ from penstock.cli.session import database, run
 from penstock.db.addresses import Addresses
 from penstock.db.connect import assert_safe_role
 from penstock.db.doctor_queries import ServerFacts, read_facts
+from penstock.db.listen_check import notifications_arrive
 from penstock.db.migrator import assert_migrated, status
 from penstock.db.reach import reach
 from penstock.errors import NotAllowed, PenstockError
+from penstock.inlets.operations import InletOperations
 from penstock.processes.operations import ProcessOperations
 from penstock.queue.operations import Operations
 from penstock.settings import Settings
@@ -89,8 +92,10 @@ async def _examine(thresholds: Thresholds) -> list[Check]:
                 if migrated:
                     checks.append(await _runtime_role(addresses))
                     checks += await check_queues(Operations(line), thresholds.old_seconds)
+                    checks += await check_inlets(InletOperations(line))
                     checks += await check_processes(ProcessOperations(line))
                     checks += await check_server(Operations(line), facts, thresholds.pinned_seconds)
+                    checks.append(await _listen(addresses, Settings()))
                     vault = await check_vault(line, addresses.operator, Settings())
                     checks += await check_documents(facts, Settings(), vault)
                     checks += await check_health(line)
@@ -102,6 +107,19 @@ async def _examine(thresholds: Thresholds) -> list[Check]:
 
     checks.append(await check_sandbox())
     return checks
+
+
+async def _listen(addresses: Addresses, settings: Settings) -> Check:
+    if not settings.notify:
+        return Check("listen", "ok", "off: workers poll")
+    if await notifications_arrive(addresses.listen, addresses.runtime):
+        return Check("listen", "ok", "a notification arrives")
+    return Check(
+        "listen",
+        "fail",
+        "notifications do not arrive: workers only poll",
+        "Point PENSTOCK_LISTEN_URL past the transaction pooler, or set PENSTOCK_NOTIFY=false",
+    )
 
 
 def _version(facts: ServerFacts) -> Check:

@@ -9,7 +9,7 @@ from penstock.cli.doctor.checks import Check
 from penstock.cli.doctor.service_checks import check_services
 from penstock.db.doctor_queries import ServerFacts
 from penstock.errors import PenstockError
-from penstock.pipeline.parse.tessdata import missing_languages
+from penstock.pipeline.parse.tessdata import how_to_install, installed_languages, missing_languages
 from penstock.settings import Settings
 
 
@@ -37,6 +37,13 @@ async def _blobs(settings: Settings) -> Check:
 
 def _ocr(settings: Settings) -> Check:
     if missing := missing_languages(settings.ocr_language):
-        remedy = "Run: pip install 'penstock[ocr]'; for other languages, add their data to its folder"
-        return Check("ocr", "warn", f"no OCR data for {', '.join(missing)}; scans cannot be read", remedy)
-    return Check("ocr", "ok", f"scans are read in {settings.ocr_language}")
+        installed = ", ".join(installed_languages()) or "none"
+        return Check(
+            "ocr",
+            "warn",
+            f"no OCR data for {', '.join(missing)}; scans cannot be read (languages installed: {installed})",
+            how_to_install(missing),
+        )
+    others = sorted(set(installed_languages()) - set(settings.ocr_language.split("+")))
+    also = f"; also installed: {', '.join(others)}" if others else ""
+    return Check("ocr", "ok", f"scans are read in {settings.ocr_language}{also}")

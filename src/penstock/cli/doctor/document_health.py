@@ -1,4 +1,4 @@
-"""Checks documents: which have failed, wait for an embedder or use a fallback."""
+"""Checks documents: which have failed, wait for an embedder or a gate, or use a fallback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ REASONS_SHOWN = 5
 async def check_health(connection: Connection) -> list[Check]:
     """All checks of documents' states, over all tenants, on a migrated database."""
     health: dict[str, Any] = json.loads(await connection.fetchval(HEALTH))
-    return [_failed(health["failed"]), *_outages(health), *_fallback(health["fallback"])]
+    return [
+        _failed(health["failed"]),
+        *_outages(health),
+        *_fallback(health["fallback"]),
+        *_gates(health["gates"]),
+    ]
 
 
 def _failed(reasons: dict[str, int]) -> Check:
@@ -59,6 +64,19 @@ def _fallback(count: int) -> list[Check]:
             f"{counted(count)} indexed with the fallback",
             "Nothing to do: they are embedded again once their own model is available",
         )
+    ]
+
+
+def _gates(waiting: list[dict[str, str]]) -> list[Check]:
+    return [
+        Check(
+            "gate",
+            "warn",
+            f"the project {gate['project']} of {gate['tenant']} {gate['says'].partition('; to go live')[0]}",
+            f"To go live anyway: penstock project gate accept {gate['project']} --tenant {gate['tenant']}. "
+            f"To stay: penstock project gate cancel {gate['project']} --tenant {gate['tenant']}",
+        )
+        for gate in waiting
     ]
 
 

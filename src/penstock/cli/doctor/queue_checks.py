@@ -10,7 +10,7 @@ from penstock.queue.operator_rows import DeadFilter, QueueStats
 
 SILENT_SECONDS = 30
 PRODUCT = (
-    *(queues.INGEST, queues.REINDEX, queues.DELIVER, queues.MAINTAIN),
+    *(queues.INGEST, queues.REINDEX, queues.SHARD, queues.DELIVER, queues.MAINTAIN),
     *(queues.SUPERVISE, queues.EMAIL, queues.SMS, queues.DELETE, queues.DELETE_ACCOUNT),
 )
 """The queues served by a worker without --app."""

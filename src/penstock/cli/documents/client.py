@@ -60,7 +60,10 @@ def list_clients(
 
 @group.command("show")
 def show(client: ClientName, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
-    """Show a client: its facts with their sources, its records, and why they belong together."""
+    """Show a client: facts, their sources, and records.
+
+    It also says why the records belong together.
+    """
 
     async def find(clients: Clients, owner: TenantId) -> ClientDetails:
         return await clients.show(owner, await clients.find(owner, client))
@@ -78,7 +81,7 @@ def join(
         first, second = await clients.find(owner, client), await clients.find(owner, other)
         return await clients.join(owner, first, second, decided_by=getpass.getuser())
 
-    _show(_call(tenant, both), as_json=as_json)
+    _show(_call(tenant, both, "client join", f"{client}, {other}"), as_json=as_json)
 
 
 @group.command("split")
@@ -88,15 +91,27 @@ def split(record: Record, tenant: TenantSlug = DEFAULT, as_json: output.AsJson =
     It stays a client of its own until somebody joins it with another.
     """
     _show(
-        _call(tenant, lambda clients, owner: clients.split(owner, record, decided_by=getpass.getuser())),
+        _call(
+            tenant,
+            lambda clients, owner: clients.split(owner, record, decided_by=getpass.getuser()),
+            "client split",
+            str(record),
+        ),
         as_json=as_json,
     )
 
 
-def _call(tenant: str, call: Callable[[Clients, TenantId], Awaitable[T]]) -> T:
+def _call(
+    tenant: str,
+    call: Callable[[Clients, TenantId], Awaitable[T]],
+    change: str | None = None,
+    target: str | None = None,
+) -> T:
     async def calling() -> T:
         async with tenant_session() as session:
-            return await call(session.engine.clients, await session.tenant(tenant))
+            return await call(
+                session.engine.clients, await session.tenant(tenant, change=change, target=target)
+            )
 
     return run(calling())
 

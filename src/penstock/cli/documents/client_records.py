@@ -37,7 +37,7 @@ def add(
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
-    """Add a record of your own, which no sync touches.
+    """Add a manual record, which no sync changes.
 
     It becomes part of the client with the same name or domain, if there is one.
     """
@@ -45,7 +45,7 @@ def add(
     async def call() -> ClientDetails:
         async with tenant_session() as session:
             return await session.engine.clients.add(
-                await session.tenant(tenant),
+                await session.tenant(tenant, change="client add", target=name),
                 name,
                 project=project,
                 industry=industry,
@@ -65,7 +65,10 @@ def edit(
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
-    """Change a record of your own; with --fact, all its facts are replaced."""
+    """Change a manual record.
+
+    With --fact, all its facts are replaced.
+    """
     given: dict[str, Any] = {"name": name, "industry": industry, "summary": summary}
     changes = {key: value for key, value in given.items() if value is not None}
     if fact is not None:
@@ -75,7 +78,7 @@ def edit(
 
     async def call() -> ClientDetails:
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            owner = await session.tenant(tenant, change="client edit", target=client)
             found = await session.engine.clients.find(owner, client)
             return await session.engine.clients.change(owner, found, changes)
 
@@ -89,7 +92,7 @@ def remove(
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
-    """Delete a record of your own; records of sources stay."""
+    """Delete a manual record; records from sources stay."""
 
     async def look() -> tuple[UUID, ClientDetails]:
         async with tenant_session() as session:
@@ -99,7 +102,8 @@ def remove(
 
     async def call() -> None:
         async with tenant_session() as session:
-            await session.engine.clients.remove(await session.tenant(tenant), client_id)
+            owner = await session.tenant(tenant, change="client remove", target=client)
+            await session.engine.clients.remove(owner, client_id)
 
     client_id, shown = run(look())
     own = [each for each in shown.records if each.source_id is None]

@@ -184,7 +184,7 @@ def retry(
     async def one(session: TenantSession, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"task_id": await session.engine.documents.retry(owner, document_id)}
 
-    _each(documents, tenant, "queued", one, as_json=as_json)
+    _each(documents, tenant, "retry", "queued", one, as_json=as_json)
 
 
 @group.command("reindex")
@@ -197,7 +197,7 @@ def reindex(documents: DocumentNames, tenant: TenantSlug = DEFAULT, as_json: out
     async def one(session: TenantSession, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"task_id": await session.engine.documents.reindex(owner, document_id)}
 
-    _each(documents, tenant, "queued", one, as_json=as_json)
+    _each(documents, tenant, "reindex", "queued", one, as_json=as_json)
 
 
 @group.command("delete")
@@ -221,7 +221,7 @@ def delete(
     async def one(session: TenantSession, owner: TenantId, document_id: Id) -> dict[str, object]:
         return {"deleted": await session.engine.documents.delete(owner, document_id)}
 
-    _each(documents, tenant, "deleted", one, as_json=as_json)
+    _each(documents, tenant, "delete", "deleted", one, as_json=as_json)
 
 
 def _would(verb: str, documents: list[str], tenant: str, *, as_json: bool) -> None:
@@ -249,29 +249,34 @@ def _would(verb: str, documents: list[str], tenant: str, *, as_json: bool) -> No
 def _each(
     documents: list[str],
     tenant: str,
+    verb: str,
     result: str,
     one: Callable[[TenantSession, TenantId, Id], Awaitable[dict[str, object]]],
     *,
     as_json: bool,
 ) -> None:
-    """Apply an action to each document; one failure does not stop the others but sets the exit code."""
+    """Apply an action to each document; one failure does not stop the others but sets the exit code.
+
+    If there is only one document, its refusal is that of the command, in the audit too.
+    """
 
     async def call() -> list[tuple[Id | str, dict[str, object] | Refused]]:
         done: list[tuple[Id | str, dict[str, object] | Refused]] = []
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            named = ", ".join(documents)
+            owner = await session.tenant(tenant, change=f"document {verb}", target=named)
             for document in documents:
                 meant: Id | str = document
                 try:
                     meant = await document_of(session, owner, document)
                     done.append((meant, await one(session, owner, meant)))
                 except Refused as error:
+                    if len(documents) == 1:
+                        raise
                     done.append((meant, error))
         return done
 
     results = run(call())
-    if len(results) == 1 and isinstance(results[0][1], Refused):
-        raise results[0][1]
     rows: list[dict[str, object]] = []
     for document_id, outcome in results:
         if isinstance(outcome, Refused):

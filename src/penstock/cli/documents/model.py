@@ -74,7 +74,7 @@ def use(
 
     async def call() -> ReindexOutcome:
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            owner = await session.tenant(tenant, change="model use", target=name)
             await session.engine.embedders.embedder(name)  # raises an error if it is not ready
             return await reindex(session, owner, project, name, wait=wait, quiet=as_json)
 

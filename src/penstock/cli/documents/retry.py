@@ -54,6 +54,8 @@ def retry_all(
                     output.write(f"Retrying {what}.")
             queued = 0
             if matched and not dry_run:
+                chosen = f"all {status.value}" + (f" with {reason}" if reason else "")
+                await session.tenant(tenant, change="document retry", target=chosen)
                 queued = await documents.retry_all(owner, status=status.value, reason=reason, project=project)
             return matched, queued
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ import typer
 from penstock.cli import output
 from penstock.cli.exit_codes import Exit
 from penstock.cli.ingest.job import IngestJob
-from penstock.cli.ingest.prune import Prune
+from penstock.cli.ingest.prune import Prune, say_gone
 from penstock.cli.ingest.summary import show_summary
 from penstock.cli.metadata_pairs import pairs
 from penstock.cli.session import run
@@ -68,6 +69,10 @@ PruneGone = Annotated[
 PruneEmpty = Annotated[
     bool, typer.Option("--prune-empty", help="With --prune: also prune a folder that is empty or missing.")
 ]
+PruneDryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="With --prune: only say what it would delete; ingest and delete nothing."),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before pruning.")]
 
 
@@ -83,6 +88,7 @@ def command(
     prune: PruneGone = False,
     prune_empty: PruneEmpty = False,
     yes: Yes = False,
+    dry_run: PruneDryRun = False,
     wait: Wait = True,
     worker: OwnWorker = None,
     as_json: output.AsJson = False,
@@ -96,6 +102,11 @@ def command(
     """
     noted = pairs(metadata)
     pruning = _pruning(paths, root_name, prune=prune, empty=prune_empty, yes=yes, as_json=as_json)
+    if dry_run:
+        if pruning is None:
+            raise typer.BadParameter("it says what --prune would delete", param_hint="--dry-run")
+        run(say_gone(replace(pruning, dry_run=True), tenant, project))
+        return
     files = find_files(paths, glob)
     if pruning is not None:
         files = [

@@ -57,6 +57,8 @@ class IngestJob:
                 with stage_bar(quiet=self.quiet) as draw:
                     await self._do(session, owner, following, draw)
                 # Last, so that renamed files find their embeddings in the cache.
+                if gone:
+                    await session.tenant(self.tenant, change="ingest --prune", target=self.labels.project)
                 pruned = await remove(gone, session, owner)
         except asyncio.CancelledError:
             self._say_what_stays(following)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import typer
 
-from penstock.cli.confirmation import confirm
-from penstock.cli.tenant_session import TenantSession
+from penstock.cli import output
+from penstock.cli.confirmation import confirm, would
+from penstock.cli.tenant_session import TenantSession, tenant_session
 from penstock.documents.documents import Documents
 from penstock.documents.file_identity import PREFIX, identity_of, prefix_of
 from penstock.documents.files import all_paths
@@ -29,6 +30,7 @@ class Prune:
     yes: bool
     empty: bool
     as_json: bool
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,21 @@ async def find_gone(prune: Prune, documents: Documents, owner: TenantId, project
         gone |= {
             each.document_id: RemovedFile(each.document_id, each.path or each.external_id) for each in found
         }
-    if gone:
+    if gone and not prune.dry_run:
         _confirm(prune, len(gone), empty)
     return list(gone.values())
+
+
+async def say_gone(prune: Prune, tenant: str, project: str) -> None:
+    """Say which documents would be deleted; nothing is ingested and nothing deleted."""
+    async with tenant_session() as session:
+        owner = await session.tenant(tenant)
+        gone = await find_gone(prune, session.engine.documents, owner, project)
+    paths = sorted(each.path for each in gone)
+    if not prune.as_json:
+        for path in paths:
+            output.write(output.cell(path))
+    would(f"delete {_counted(len(gone))}", as_json=prune.as_json, count=len(gone), paths=paths)
 
 
 async def remove(gone: Sequence[RemovedFile], session: TenantSession, owner: TenantId) -> list[RemovedFile]:
@@ -98,7 +112,7 @@ def _is_gone(path: Path) -> bool:
 
 
 def _confirm(prune: Prune, count: int, empty: Sequence[str]) -> None:
-    documents = f"{count:,} document{'' if count == 1 else 's'} whose files are gone"
+    documents = _counted(count)
     if empty and not prune.empty:
         folder = ", ".join(empty)
         if not prune.yes and not prune.as_json and sys.stdin.isatty():
@@ -114,3 +128,7 @@ def _confirm(prune: Prune, count: int, empty: Sequence[str]) -> None:
             "Check that the folder is mounted and readable; to delete them anyway, add --prune-empty",
         )
     confirm(f"delete {documents}", yes=prune.yes, as_json=prune.as_json)
+
+
+def _counted(count: int) -> str:
+    return f"{output.count(count, 'document')} whose {'file is' if count == 1 else 'files are'} gone"

@@ -43,21 +43,22 @@ class Summary:
         return not failed and all(each.taken is not None for each in self.submitted)
 
     def total(self) -> str:
-        """What the counts add up to: files, and the attachments found in them."""
-        attachments = len(self.rows()) - len(self.submitted)
+        """What the counts add up to: files, and the documents found in them."""
+        inside = len(self.rows()) - len(self.submitted)
         files = output.count(len(self.submitted), "file")
-        if not attachments:
+        if not inside:
             return files
         every = output.count(len(self.rows()), "document")
-        return f"{every}: {files} and {output.count(attachments, 'attachment')} of emails"
+        others = output.count(inside, "attachment or archive member", "attachments and archive members")
+        return f"{every}: {files} and {others}"
 
     def rows(self) -> list[dict[str, object]]:
-        """One row per file, then one per attachment."""
+        """One row per file, then one per attachment or member of an archive."""
         ended = self.following.ended
         attached = (ended[each] for each in sorted(self.following.attachments) if each in ended)
         return [self._row(each) for each in self.submitted] + [
             {
-                "path": document.filename,
+                "path": document.path or document.filename,
                 "document_id": document.document_id,
                 "parent_document_id": document.parent_document_id,
                 "status": document.status,

@@ -12,11 +12,12 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.auditing import audited, over
 from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.operate.dead_letter import letter_lines
 from penstock.cli.operate.task import LARGEST_ID, Limit, TaskId, Type
 from penstock.cli.progress import bar
-from penstock.cli.session import operations, run
+from penstock.cli.session import operations, operator, run
 from penstock.errors import TaskNotFound
 from penstock.queue.operations import Operations
 from penstock.queue.operator_rows import DeadFilter
@@ -134,18 +135,21 @@ def replay(
         return
 
     async def call() -> int:
-        async with operations() as calls:
+        async with operator() as connection:
+            calls = Operations(connection)
             # Tasks that die again during the replay are left out.
             meant = replace(chosen, died_before=await calls.clock())
             count = await _agreed(calls, meant, "replay", limit, yes=yes, as_json=as_json)
-            done = 0
-            with bar("replay", count) as progress:
-                while done < count:
-                    taken = len(await calls.replay(meant, min(BATCH, count - done)))
-                    if not taken:
-                        break
-                    progress(done := done + taken)
-            return done
+            async with audited(over(connection), "dead replay", _named(chosen)) as facts:
+                facts["count"] = done = 0
+                with bar("replay", count) as progress:
+                    while done < count:
+                        taken = len(await calls.replay(meant, min(BATCH, count - done)))
+                        if not taken:
+                            break
+                        facts["count"] = done = done + taken
+                        progress(done)
+                return done
 
     replayed = run(call())
     said = f"Replayed {output.count(replayed, 'dead letter')}."
@@ -167,14 +171,30 @@ def purge(
         return
 
     async def call() -> int:
-        async with operations() as calls:
+        async with operator() as connection:
+            calls = Operations(connection)
             meant = replace(chosen, died_before=await calls.clock())
             await _agreed(calls, meant, "delete", None, yes=yes, as_json=as_json)
-            return await calls.purge_dead(meant)
+            async with audited(over(connection), "dead purge", _named(chosen)) as facts:
+                facts["count"] = purged = await calls.purge_dead(meant)
+                return purged
 
     purged = run(call())
     said = f"Deleted {output.count(purged, 'dead letter')}."
     output.document({"purged": purged}) if as_json else output.write(said)
+
+
+def _named(chosen: DeadFilter) -> str:
+    """What was selected, as the audit shows it."""
+    ids = ", ".join(map(str, chosen.task_ids[:20])) + (", …" if len(chosen.task_ids) > 20 else "")
+    named = {
+        "id": ids,
+        "type": chosen.task_type,
+        "fingerprint": chosen.fingerprint,
+        "code": chosen.error_code,
+        "reason": chosen.reason,
+    }
+    return ", ".join(f"{name} {value}" for name, value in named.items() if value) or "all"
 
 
 def _would(chosen: DeadFilter, verb: str, limit: int | None, *, as_json: bool) -> None:

@@ -157,7 +157,7 @@ def _send(
 ) -> None:
     async def call() -> tuple[Sent, Sending]:
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            owner = await session.tenant(tenant, change="message send")
             sent = await send(session, owner)
             return sent, await session.engine.messages.wait(owner, sent.process_id, wait or 0)
 

@@ -1,4 +1,4 @@
-"""`penstock queue`: statistics, pause and resume, limits."""
+"""`penstock queue`: statistics, pause and resume, limits, workers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ from typing import Annotated
 import typer
 
 from penstock.cli import completion, output
+from penstock.cli.auditing import audited, audited_operations, over, user
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.operate.rates import parse_count, parse_rate, show_rate
-from penstock.cli.session import operations, run
+from penstock.cli.session import operations, operator, run
+from penstock.model.rows import plain
+from penstock.queue.look_rows import WorkerItem
+from penstock.queue.looks import Looks
+from penstock.queue.operations import Operations
 from penstock.queue.operator_rows import Limit, QueueStats
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -42,7 +48,7 @@ COLUMNS = (
 def stats(
     queue: SomeQueue = None, watch: Watch = False, every: Every = 1.0, as_json: output.AsJson = False
 ) -> None:
-    """Show how many tasks are waiting, running and dead in each queue."""
+    """Count waiting, running and dead tasks of each queue."""
 
     async def call() -> None:
         async with operations() as calls:
@@ -60,10 +66,10 @@ def stats(
 
 @group.command("pause")
 def pause(queue: Queue, as_json: output.AsJson = False) -> None:
-    """Stop workers from taking tasks of a queue; running tasks continue."""
+    """Stop workers from taking tasks of a queue."""
 
     async def call() -> None:
-        async with operations() as calls:
+        async with audited_operations("queue pause", queue) as (calls, _):
             await calls.pause(queue)
 
     run(call())
@@ -75,7 +81,7 @@ def resume(queue: Queue, as_json: output.AsJson = False) -> None:
     """Let workers take tasks of a paused queue again."""
 
     async def call() -> None:
-        async with operations() as calls:
+        async with audited_operations("queue resume", queue) as (calls, _):
             await calls.resume(queue)
 
     run(call())
@@ -104,9 +110,11 @@ def limits(
     running = None if max_running in (None, "none") else parse_count(str(max_running))
 
     async def call() -> list[Limit]:
-        async with operations() as calls:
-            if not changed:
+        if not changed:
+            async with operations() as calls:
                 return await calls.limits(queue, key)
+        async with audited_operations("queue limits", queue) as (calls, facts):
+            facts["scope"] = scope
             known = {limit.scope.split()[0]: limit for limit in await calls.limits(queue, key)}
             wanted = replace(known.get(scope, Limit(queue, scope)), scope=scope)
             if max_running is not None:
@@ -128,6 +136,62 @@ def limits(
             for r in rows
         ]
         output.table(columns, shown, empty=f"The queue {queue} has no limits.")
+
+
+@group.command("workers")
+def workers(as_json: output.AsJson = False) -> None:
+    """List the workers of the last day, with their queues."""
+
+    async def call() -> list[WorkerItem]:
+        async with operator() as connection:
+            return await Looks(connection).workers()
+
+    rows = run(call())
+    if as_json:
+        output.document({"workers": [plain(row) for row in rows]})
+        return
+    output.table(
+        ("id", "worker", "state", "tasks", "silent s", "queues"),
+        [
+            (r.worker_id, r.worker, r.state, r.leases, round(r.silent_seconds, 1), ", ".join(r.queues))
+            for r in rows
+        ],
+        empty="No worker has run within the last day.",
+    )
+
+
+@group.command("stop-worker")
+def stop_worker(
+    worker: Annotated[int, typer.Argument(min=1, metavar="WORKER", help="The worker's id.")],
+    dry_run: DryRun = False,
+    as_json: output.AsJson = False,
+) -> None:
+    """Ask a worker to stop, as SIGTERM does.
+
+    It finishes or hands back what it holds, and exits.
+
+    Whatever keeps it running (systemd, Kubernetes, penstock up) starts a new one.
+    """
+
+    async def call() -> bool | WorkerItem | None:
+        async with operator() as connection:
+            if dry_run:
+                found = await Looks(connection).workers()
+                return next((each for each in found if each.worker_id == worker), None)
+            async with audited(over(connection), "queue stop-worker", str(worker)):
+                return await Operations(connection).stop_worker(worker, user())
+
+    answer = run(call())
+    if dry_run:
+        can = isinstance(answer, WorkerItem) and answer.state in ("alive", "silent")
+        what = f"ask worker {worker} to stop" if can else f"change nothing: worker {worker} does not run"
+        would(what, as_json=as_json, count=int(can))
+    elif as_json:
+        output.document({"worker_id": worker, "asked": bool(answer)})
+    elif answer:
+        output.write(f"Worker {worker} was asked to stop; penstock queue workers shows when it has.")
+    else:
+        output.write(f"Worker {worker} has ended, or was asked before.")
 
 
 def _show(rows: Sequence[QueueStats], *, as_json: bool, one_line: bool) -> None:

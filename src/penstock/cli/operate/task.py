@@ -9,10 +9,11 @@ from typing import Annotated, cast
 import typer
 
 from penstock.cli import completion, output
+from penstock.cli.auditing import audited, over
 from penstock.cli.confirmation import DryRun, would
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import describe, warn
-from penstock.cli.session import operations, run
+from penstock.cli.session import operations, operator, run
 from penstock.errors import InvalidMove, PenstockError, Refused
 from penstock.queue.operations import Operations
 from penstock.queue.operator_rows import DeadFilter
@@ -125,7 +126,7 @@ def cancel(
     async def one(calls: Operations, task_id: int) -> str:
         return await calls.cancel_task(task_id, reason)
 
-    _each(task_ids, one, as_json=as_json)
+    _each("task cancel", task_ids, one, as_json=as_json)
 
 
 def _would_cancel(task_ids: Sequence[int], *, as_json: bool) -> None:
@@ -156,20 +157,22 @@ def retry(task_ids: TaskIds, as_json: output.AsJson = False) -> None:
         remedy = REMEDIES.get(state, "Enqueue it again to run it once more")
         raise InvalidMove(f"task {task_id} is {state}", "task_id", remedy.format(id=task_id))
 
-    _each(task_ids, one, as_json=as_json)
+    _each("task retry", task_ids, one, as_json=as_json)
 
 
 def _each(
-    task_ids: Sequence[int], one: Callable[[Operations, int], Awaitable[str]], *, as_json: bool
+    action: str, task_ids: Sequence[int], one: Callable[[Operations, int], Awaitable[str]], *, as_json: bool
 ) -> None:
     """Apply an action to each task; one failure does not stop the others but sets the exit code."""
 
     async def call() -> list[tuple[int, str | PenstockError]]:
         done: list[tuple[int, str | PenstockError]] = []
-        async with operations() as calls:
+        async with operator() as connection:
+            calls = Operations(connection)
             for task_id in task_ids:
                 try:
-                    done.append((task_id, await one(calls, task_id)))
+                    async with audited(over(connection), action, str(task_id)):
+                        done.append((task_id, await one(calls, task_id)))
                 except Refused as error:
                     done.append((task_id, error))
         return done

@@ -11,15 +11,16 @@ if TYPE_CHECKING:
 
 STAGES: Final = ("stage", "waiting", "running", "done/h", "failed/h", "per min", "p95 s")
 QUEUES: Final = (
-    *("queue", "ready", "running", "waiting", "parked", "dead", "per min"),
-    *("p95 wait s", "p95 run s", "oldest s", "workers", "paused"),
+    *("queue", "ready", "running", "waiting", "parked", "dead", "/min"),
+    *("p95 wait", "p95 run", "oldest", "workers"),
 )
 WORKERS: Final = ("worker", "state", "leases", "silent s", "queues")
+LONGEST_NAME: Final = 24
 STYLES: Final = {"well": "green", "attention": "yellow", "failing": "bold red"}
 SAYS: Final = {
     "well": "All is well.",
-    "attention": "Somebody should look:",
-    "failing": "Something stands still:",
+    "attention": "This needs attention:",
+    "failing": "Something is stuck:",
 }
 
 
@@ -64,9 +65,14 @@ def sections(snapshot: SystemSnapshot) -> list[TopSection]:
             columns=QUEUES,
             rows=[
                 (
-                    *(queue.queue, _count(queue.ready), _count(queue.running), _count(queue.waiting)),
+                    *(
+                        _name(queue.queue, paused=queue.paused),
+                        _count(queue.ready),
+                        _count(queue.running),
+                        _count(queue.waiting),
+                    ),
                     *(_count(queue.parked), _count(queue.dead), queue.per_minute, queue.p95_wait_seconds),
-                    *(queue.p95_run_seconds, queue.oldest_ready_seconds, queue.workers, queue.paused),
+                    *(queue.p95_run_seconds, queue.oldest_ready_seconds, queue.workers),
                 )
                 for queue in busy
             ],
@@ -82,6 +88,12 @@ def sections(snapshot: SystemSnapshot) -> list[TopSection]:
             empty="No worker is running; start one: penstock worker",
         ),
     ]
+
+
+def _name(queue: str, *, paused: bool) -> str:
+    """The name of a queue, cut so that a long one does not take the room of the figures."""
+    short = queue if len(queue) <= LONGEST_NAME else queue[: LONGEST_NAME - 1] + "…"
+    return f"{short} (paused)" if paused else short
 
 
 def _count(number: int) -> str:

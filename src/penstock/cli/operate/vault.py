@@ -25,7 +25,7 @@ COLUMNS = ("key_id", "state", "secrets", "oldest", "newest", "rotating_since", "
 
 @group.command("status")
 def status(as_json: output.AsJson = False) -> None:
-    """List the master keys by id, and how many secrets each one protects."""
+    """List the master keys and how many secrets they protect."""
 
     async def call() -> list[VaultKey]:
         async with rotation() as calls:
@@ -54,7 +54,9 @@ def rotate(
     ] = False,
     as_json: output.AsJson = False,
 ) -> None:
-    """Encrypt with a new master key, and rewrap the data key of every secret with it.
+    """Switch to a new master key.
+
+    The data key of every secret is encrypted with it.
 
     Workers and the API can keep running. If a rotation was interrupted, or you put a new key first yourself,
     this finishes it without making another key. The old key stays until you forget it.
@@ -93,7 +95,10 @@ def forget_key(
     dry_run: DryRun = False,
     as_json: output.AsJson = False,
 ) -> None:
-    """Delete a master key that no secret needs any more; older backups still need it."""
+    """Delete a master key that no secret uses.
+
+    Older backups still need it.
+    """
 
     async def look() -> list[VaultKey]:
         async with rotation() as calls:

@@ -82,7 +82,7 @@ def command(
         return
     output.write(link)
     whole = "the whole installation" if tenant is None else f"tenant {tenant}"
-    warn(f"It signs in {made.name} to {whole} as {made.role}, once, within ten minutes.")
+    warn(f"The link signs {made.name} in to {whole} as {made.role}. It works once, within ten minutes.")
     if not is_running:
         warn(f"No API answers at {url}. Start it within ten minutes: penstock up")
     elif opened:

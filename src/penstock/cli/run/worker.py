@@ -45,6 +45,14 @@ Processes = Annotated[
     typer.Option(min=1, max=256, help="Number of worker processes; those that die or hang are restarted."),
 ]
 UntilEmpty = Annotated[bool, typer.Option("--until-empty", help="Exit when the queues are empty.")]
+Inlets = Annotated[
+    bool | None,
+    typer.Option(
+        "--inlets/--no-inlets",
+        help="Also move the messages of inlets; on, unless --until-empty is given.",
+        show_default=False,
+    ),
+]
 MetricsPort = Annotated[
     int | None,
     typer.Option(min=0, max=65_535, help="Port for /metrics and /healthz; the nth process uses port + n."),
@@ -57,6 +65,7 @@ def command(
     concurrency: Concurrency = None,
     processes: Processes = 1,
     until_empty: UntilEmpty = False,
+    inlets: Inlets = None,
     metrics_port: MetricsPort = None,
     as_json: output.AsJson = False,
 ) -> None:
@@ -79,15 +88,20 @@ def command(
             output.document({"processes": processes, "closed": closed, "restarts": done.restarts})
         raise typer.Exit(done.exit_code)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        closed = runner.run(_work(found, queues, concurrency, until_empty))
+        closed = runner.run(_work(found, queues, concurrency, until_empty, inlets))
     if as_json:
         output.document({"processes": 1, "closed": closed, "restarts": 0})
 
 
 def _documents_engine() -> Engine:
     from penstock.engine.engine import Engine  # an app of your own starts without parsers and models
+    from penstock.sandbox.confine import give_way, session_gives_way
 
-    return Engine()
+    engine = Engine()
+    if engine.settings.niceness > 0:
+        give_way(engine.settings.niceness)
+        session_gives_way()
+    return engine
 
 
 def _tasks(found: Tasks | Engine) -> Tasks:
@@ -95,7 +109,11 @@ def _tasks(found: Tasks | Engine) -> Tasks:
 
 
 async def _work(
-    found: Tasks | Engine, queues: Mapping[str, int] | None, concurrency: int | None, until_empty: bool
+    found: Tasks | Engine,
+    queues: Mapping[str, int] | None,
+    concurrency: int | None,
+    until_empty: bool,
+    inlets: bool | None,
 ) -> int:
     telling = asyncio.create_task(tell_alive())
     app = _tasks(found)
@@ -105,7 +123,11 @@ async def _work(
         if not isinstance(found, Tasks) and queues is None:
             queues = found.queues if concurrency is None else {**found.queues, INGEST: concurrency}
         return await app.run_worker(
-            queues, concurrency=concurrency, stop_when_empty=until_empty, owns_process=True
+            queues,
+            concurrency=concurrency,
+            stop_when_empty=until_empty,
+            owns_process=True,
+            inlets=inlets,
         )
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):

@@ -12,7 +12,8 @@ from uuid import UUID
 import typer
 
 from penstock.accounts import AccountDeletions, Accounts, Deletion, DeletionRequested
-from penstock.cli import output
+from penstock.cli import completion, output
+from penstock.cli.auditing import audited
 from penstock.cli.confirmation import DryRun, would
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import warn
@@ -21,6 +22,7 @@ from penstock.cli.session import run
 from penstock.cli.tenant_session import as_operator
 from penstock.db.addresses import Addresses
 from penstock.db.pause import pause
+from penstock.db.tenancy import TenantPool
 from penstock.engine.operator_access import is_served
 from penstock.model import TenantId
 from penstock.model.queue_names import DELETE_ACCOUNT
@@ -29,7 +31,7 @@ from penstock.settings import Settings
 
 LOOK_SECONDS: Final = 0.5
 
-Slug = Annotated[str, typer.Argument(metavar="SLUG")]
+Slug = Annotated[str, typer.Argument(metavar="SLUG", autocompletion=completion.tenants)]
 AccountId = Annotated[
     UUID, typer.Argument(metavar="ACCOUNT_ID", help="The account id that penstock tenant delete printed.")
 ]
@@ -45,6 +47,7 @@ class _OperatorSession:
     deletions: AccountDeletions
     addresses: Addresses
     settings: Settings
+    pool: TenantPool
 
 
 def delete(
@@ -70,7 +73,8 @@ def delete(
         nonlocal requested, deletion
         async with _operator_session() as operator:
             tenant = await operator.accounts.find_tenant(slug)
-            requested = await operator.deletions.request(tenant.tenant_id)
+            async with audited(operator.pool.all_tenants, "tenant delete", slug):
+                requested = await operator.deletions.request(tenant.tenant_id)
             if not await is_served(operator.addresses, operator.settings, DELETE_ACCOUNT):
                 warn("No worker is running to delete it; start one with penstock worker.")
             if wait:
@@ -120,7 +124,7 @@ async def _operator_session() -> AsyncIterator[_OperatorSession]:
     settings = Settings()
     async with as_operator(settings) as (addresses, pool):
         yield _OperatorSession(
-            Accounts(pool, settings), AccountDeletions(pool, settings), addresses, settings
+            Accounts(pool, settings), AccountDeletions(pool, settings), addresses, settings, pool
         )
 
 

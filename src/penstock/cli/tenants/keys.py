@@ -11,18 +11,22 @@ import typer
 
 from penstock.accounts import ApiKey, NewKey, Scope
 from penstock.accounts.rows import SCOPES
-from penstock.cli import output
+from penstock.cli import completion, output
+from penstock.cli.auditing import audited_for
 from penstock.cli.confirmation import DryRun, would
 from penstock.cli.failures import warn
 from penstock.cli.session import run
-from penstock.cli.tenant_session import DEFAULT, accounts_of_operators
+from penstock.cli.tenant_session import DEFAULT, accounts_of_operators, accounts_with_pool
 from penstock.model import KeyId
 from penstock.model.rows import plain
 
 keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Create, list and revoke API keys.")
 
-Slug = Annotated[str, typer.Argument(metavar="TENANT")]
-Owner = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's slug.")]
+Slug = Annotated[str, typer.Argument(metavar="TENANT", autocompletion=completion.tenants)]
+Owner = Annotated[
+    str,
+    typer.Argument(metavar="TENANT", help="The tenant's slug.", autocompletion=completion.tenants),
+]
 KeyName = Annotated[str, typer.Option("--name", help="What the key is for.")]
 Scopes = Annotated[
     list[str] | None,
@@ -53,11 +57,14 @@ def create_key(
     until = None if expires_in_days is None else datetime.now(UTC) + timedelta(days=expires_in_days)
 
     async def call() -> NewKey:
-        async with accounts_of_operators() as accounts:
+        async with accounts_with_pool() as (accounts, pool):
             owner = await accounts.find_tenant(tenant)
-            return await accounts.create_key(
-                owner.tenant_id, name, cast("Sequence[Scope]", scope or ["admin"]), until
-            )
+            async with audited_for(pool, owner, "tenant key create", name) as facts:
+                made = await accounts.create_key(
+                    owner.tenant_id, name, cast("Sequence[Scope]", scope or ["admin"]), until
+                )
+                facts.update(key_id=str(made.key_id), scopes=made.scopes)
+                return made
 
     made = run(call())
     if as_json:
@@ -87,11 +94,12 @@ def revoke_key(tenant: Slug, key_id: TheKey, dry_run: DryRun = False, as_json: o
     """Revoke a key at once."""
 
     async def call() -> list[ApiKey]:
-        async with accounts_of_operators() as accounts:
-            owner = (await accounts.find_tenant(tenant)).tenant_id
+        async with accounts_with_pool() as (accounts, pool):
+            owner = await accounts.find_tenant(tenant)
             if dry_run:
-                return [key for key in await accounts.list_keys(owner) if key.key_id == key_id]
-            await accounts.revoke_key(owner, KeyId(key_id))
+                return [key for key in await accounts.list_keys(owner.tenant_id) if key.key_id == key_id]
+            async with audited_for(pool, owner, "tenant key revoke", str(key_id)):
+                await accounts.revoke_key(owner.tenant_id, KeyId(key_id))
             return []
 
     found = run(call())

@@ -1,4 +1,4 @@
-"""`penstock project`: create, list, change, re-index and delete projects."""
+"""`penstock project`: create, list, show, change, re-index and delete projects."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import Annotated
 import typer
 
 from penstock.accounts import Project, ProjectDeleted
-from penstock.cli import output
+from penstock.cli import completion, output
 from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, TenantSlug, tenant_session
+from penstock.cli.tenants import gate
 from penstock.cli.tenants.reindexing import ReindexOutcome, reindex
 from penstock.documents.rows import Estimate
 from penstock.model.rows import plain
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+group.add_typer(gate.group, name="gate", help="Questions a re-index must pass to go live.")
 
-Slug = Annotated[str, typer.Argument(metavar="PROJECT")]
+NewSlug = Annotated[str, typer.Argument(metavar="PROJECT")]
+Slug = Annotated[str, typer.Argument(metavar="PROJECT", autocompletion=completion.projects)]
 AnyName = Annotated[str | None, typer.Option(help="Display name.")]
 EmbedderName = Annotated[
     str | None,
@@ -61,7 +64,7 @@ LISTED = (
 
 @group.command("create")
 def create(
-    slug: Slug,
+    slug: NewSlug,
     name: AnyName = None,
     embedder: EmbedderName = None,
     text_config: TextConfig = None,
@@ -79,7 +82,7 @@ def create(
     async def call() -> Project:
         async with tenant_session(create=True) as session:
             return await session.engine.accounts.create_project(
-                await session.tenant(tenant, create=True),
+                await session.tenant(tenant, create=True, change="project create", target=slug),
                 slug,
                 name,
                 embedder=embedder,
@@ -106,6 +109,17 @@ def list_projects(tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) 
         return
     counted = [[*(getattr(row, name) for name in LISTED[:-1]), _counted(row.documents)] for row in rows]
     output.table(LISTED, counted, empty="No projects.")
+
+
+@group.command("show")
+def show_project(slug: Slug, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
+    """Show one project, with what waits at its gate."""
+
+    async def call() -> Project:
+        async with tenant_session() as session:
+            return await session.engine.accounts.show_project(await session.tenant(tenant), slug)
+
+    _show(run(call()), as_json=as_json)
 
 
 @group.command("set")
@@ -136,7 +150,9 @@ def set_project(
 
     async def call() -> Project:
         async with tenant_session() as session:
-            return await session.engine.accounts.set_project(await session.tenant(tenant), slug, **changes)
+            return await session.engine.accounts.set_project(
+                await session.tenant(tenant, change="project set", target=slug), slug, **changes
+            )
 
     _show(run(call()), as_json=as_json)
 
@@ -166,7 +182,7 @@ def reindex_project(
 
     async def call() -> ReindexOutcome:
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            owner = await session.tenant(tenant, change="project reindex", target=slug)
             if embedder is not None:
                 await session.engine.embedders.embedder(embedder)  # raises an error if it is not ready
             return await reindex(session, owner, slug, embedder, wait=wait, quiet=as_json)
@@ -193,7 +209,7 @@ def delete_project(
 
     async def call() -> ProjectDeleted:
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            owner = await session.tenant(tenant, change="project delete", target=slug)
             await session.declare()
             return await session.engine.accounts.delete_project(owner, slug, confirm=found.slug)
 
@@ -236,5 +252,10 @@ def _counted(documents: dict[str, int]) -> str:
 
 
 def _show(project: Project, *, as_json: bool) -> None:
-    found = plain(project)
-    output.document(found) if as_json else output.facts(found)
+    if as_json:
+        output.document(plain(project))
+        return
+    output.facts(plain(project, without=("gate",)))
+    if project.gate is not None:
+        output.write("\nGate:")
+        output.facts(gate.facts_of(project.gate))

@@ -80,7 +80,11 @@ def create(
 
     It prints the secret that signs deliveries, which is shown only once.
     """
-    _show(_made(tenant, lambda webhooks, owner: webhooks.create(owner, project)), tenant, as_json=as_json)
+    _show(
+        _made(tenant, "create", lambda webhooks, owner: webhooks.create(owner, project)),
+        tenant,
+        as_json=as_json,
+    )
 
 
 @group.command("rotate")
@@ -89,20 +93,20 @@ def rotate(tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None
 
     The secret is shown only once; the previous one is valid until the next rotation.
     """
-    _show(_made(tenant, lambda webhooks, owner: webhooks.renew(owner)), tenant, as_json=as_json)
+    _show(_made(tenant, "rotate", lambda webhooks, owner: webhooks.renew(owner)), tenant, as_json=as_json)
 
 
 @group.command("pause")
 def pause(source: TheSource, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
     """Stop a source's deliveries and syncs until it is resumed."""
-    changed = _change(tenant, source, lambda sources, owner, found: sources.pause(owner, found))
+    changed = _change(tenant, source, lambda sources, owner, found: sources.pause(owner, found), "pause")
     output.document({"source_id": changed, "status": "paused"}) if as_json else output.write("Paused.")
 
 
 @group.command("resume")
 def resume(source: TheSource, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
     """Resume a paused source; one that is synced is synced now."""
-    changed = _change(tenant, source, lambda sources, owner, found: sources.resume(owner, found))
+    changed = _change(tenant, source, lambda sources, owner, found: sources.resume(owner, found), "resume")
     output.document({"source_id": changed, "status": "active"}) if as_json else output.write("Resumed.")
 
 
@@ -121,7 +125,7 @@ def remove(
         would(told, as_json=as_json, count=1, source_id=found)
         return
     confirm(told, yes=yes, as_json=as_json, is_usage=True)
-    removed = _change(tenant, source, lambda sources, owner, found: sources.remove(owner, found))
+    removed = _change(tenant, source, lambda sources, owner, found: sources.remove(owner, found), "remove")
     output.document({"source_id": removed, "removed": True}) if as_json else output.write("Removed.")
 
 
@@ -130,11 +134,18 @@ async def _leave(sources: Sources, owner: TenantId, found: SourceId) -> None:
 
 
 def _change(
-    tenant: str, source: str, change: Callable[[Sources, TenantId, SourceId], Awaitable[None]]
+    tenant: str,
+    source: str,
+    change: Callable[[Sources, TenantId, SourceId], Awaitable[None]],
+    verb: str | None = None,
 ) -> SourceId:
     async def call() -> SourceId:
         async with tenant_session() as session:
-            sources, owner = session.engine.sources, await session.tenant(tenant)
+            called = None if verb is None else f"source {verb}"
+            sources, owner = (
+                session.engine.sources,
+                await session.tenant(tenant, change=called, target=source),
+            )
             found = (await sources.find(owner, source)).source_id
             await change(sources, owner, found)
             return found
@@ -142,10 +153,12 @@ def _change(
     return run(call())
 
 
-def _made(tenant: str, make: Callable[[WebhookSources, TenantId], Awaitable[WebhookSecret]]) -> WebhookSecret:
+def _made(
+    tenant: str, verb: str, make: Callable[[WebhookSources, TenantId], Awaitable[WebhookSecret]]
+) -> WebhookSecret:
     async def call() -> WebhookSecret:
         async with tenant_session() as session:
-            return await make(session.engine.webhooks, await session.tenant(tenant))
+            return await make(session.engine.webhooks, await session.tenant(tenant, change=f"source {verb}"))
 
     return run(call())
 

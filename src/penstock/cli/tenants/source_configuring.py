@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, TenantSlug, tenant_session
 from penstock.errors import InvalidArgument
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def configure(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The source's name, kind or id.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="The source's name, kind or id.", autocompletion=completion.sources
+        ),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Argument(
@@ -36,7 +41,10 @@ def configure(
 
     async def call() -> SourceDetails:
         async with tenant_session() as session:
-            sources, tenant_id = session.engine.sources, await session.tenant(tenant)
+            sources, tenant_id = (
+                session.engine.sources,
+                await session.tenant(tenant, change="source configure" if changes else None, target=source),
+            )
             found = await sources.find(tenant_id, source)
             if not changes:
                 return await sources.show(tenant_id, found.source_id)

@@ -69,7 +69,7 @@ def connect(
 
     async def call() -> tuple[SourceDetails, IngestionJob | None]:
         async with tenant_session(create=True) as session:
-            tenant_id = await session.tenant(tenant, create=True)
+            tenant_id = await session.tenant(tenant, create=True, change="source connect", target=provider)
             await session.declare()
             before = await _earlier(session, tenant_id, provider) if wait else frozenset()
             asked = await session.engine.connecting.begin(
@@ -128,6 +128,7 @@ def disconnect(
             )
             if documents is None:
                 return None
+            await session.tenant(tenant, change="source disconnect", target=source)
             await session.declare()
             choice: Literal["keep", "delete"] = "keep" if documents else "delete"
             return await session.engine.sources.disconnect(tenant_id, found.source_id, documents=choice)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
 from penstock.cli.failures import warn
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, TenantSession, TenantSlug, tenant_session
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from penstock.sources.decision_rows import Decision, DecisionList, RuleList
 
 OneSource = Annotated[
-    str | None, typer.Argument(metavar="SOURCE", help="A source's name, kind or id; default: all.")
+    str | None,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A source's name, kind or id; default: all.",
+        autocompletion=completion.sources,
+    ),
 ]
 SKIPPED = ("decision_id", "state", "skip_reason", "sender", "subject", "filename")
 RULES = ("stage", "name", "action", "weight", "fired", "dropped", "reversed")
@@ -36,7 +41,7 @@ def skipped(
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
-    """List what rules and classifier did not keep, newest first."""
+    """List items that rules or the classifier skipped."""
 
     async def call() -> DecisionList:
         async with tenant_session() as session:
@@ -68,14 +73,16 @@ def restore(
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
-    """Take in what was skipped.
+    """Ingest skipped items after all.
 
     The rule or class that skipped it no longer applies to that sender's files.
     """
 
     async def call() -> Sequence[Decision]:
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            owner = await session.tenant(
+                tenant, change="source restore", target=", ".join(map(str, decisions))
+            )
             await session.declare()
             by = getpass.getuser()
             restored = [
@@ -141,7 +148,7 @@ def rules(
 
     async def call() -> RuleList:
         async with tenant_session() as session:
-            owner = await session.tenant(tenant)
+            owner = await session.tenant(tenant, change="source rules" if is_changed else None, target=source)
             chosen = await _source(session, owner, source)
             if is_changed and chosen is not None:
                 return await session.engine.sources.set_rules(owner, chosen, changes)

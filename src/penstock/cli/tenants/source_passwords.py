@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, TenantSlug, tenant_session
 from penstock.errors import InvalidArgument
@@ -31,7 +31,12 @@ PasswordFile = Annotated[
 
 
 def set_password(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The source's name, kind or id.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="The source's name, kind or id.", autocompletion=completion.sources
+        ),
+    ],
     password_file: PasswordFile = None,
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
@@ -44,7 +49,10 @@ def set_password(
 
     async def call() -> Source:
         async with tenant_session() as session:
-            sources, tenant_id = session.engine.sources, await session.tenant(tenant)
+            sources, tenant_id = (
+                session.engine.sources,
+                await session.tenant(tenant, change="source set-password", target=source),
+            )
             found = await sources.find(tenant_id, source)
             await session.declare()
             return await sources.set_password(tenant_id, found.source_id, password)

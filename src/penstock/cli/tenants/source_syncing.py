@@ -47,7 +47,7 @@ _JOB = ("kind", "status", "items_seen", "items_written", "items_unchanged", "ite
 def add(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="The kind of source, such as folder.")],
     place: Annotated[
-        str | None, typer.Argument(metavar="PLACE", help="What to read, such as a folder's path.")
+        str | None, typer.Argument(metavar="PLACE", help="What to read: a folder's path, or BUCKET/PREFIX.")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="A name to recognise it by.")] = None,
     every: Every = None,
@@ -69,7 +69,7 @@ def add(
     wait: Wait = True,
     as_json: output.AsJson = False,
 ) -> None:
-    """Add a folder, or a mailbox by IMAP.
+    """Add a folder, a bucket (s3 BUCKET/PREFIX) or a mailbox.
 
     The first sync starts at once. After that it is synced every night (a mailbox every few minutes), or as
     often as --every says.
@@ -85,13 +85,13 @@ def add(
 
     async def call() -> tuple[Source, IngestionJob | None]:
         async with tenant_session(create=True) as session:
-            tenant_id = await session.tenant(tenant, create=True)
+            tenant_id = await session.tenant(tenant, create=True, change="source add", target=kind)
             await session.declare()
             added = await session.engine.sources.add(
                 tenant_id,
                 kind,
                 config,
-                name=name or user,
+                name=name or user or (place if kind == "s3" else None),
                 project=project,
                 sync_every=sync_every,
                 password=password,
@@ -158,7 +158,7 @@ def sync(
 
     async def call() -> tuple[SourceId, IngestionJob | None]:
         async with tenant_session() as session:
-            tenant_id = await session.tenant(tenant)
+            tenant_id = await session.tenant(tenant, change="source sync", target=source)
             source_id = (await session.engine.sources.find(tenant_id, source)).source_id
             await session.declare()
             before = await jobs_of(session, tenant_id, source_id)
@@ -180,12 +180,15 @@ def schedule(
     tenant: TenantSlug = DEFAULT,
     as_json: output.AsJson = False,
 ) -> None:
-    """Choose how often a source is synced; 1d is every night."""
+    """Choose how often a source is synced."""
     interval = _interval(every)
 
     async def call() -> Source:
         async with tenant_session() as session:
-            sources, tenant_id = session.engine.sources, await session.tenant(tenant)
+            sources, tenant_id = (
+                session.engine.sources,
+                await session.tenant(tenant, change="source schedule", target=source),
+            )
             source_id = (await sources.find(tenant_id, source)).source_id
             return await sources.schedule(tenant_id, source_id, interval)
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli import output
+from penstock.cli import completion, output
+from penstock.cli.auditing import audited
 from penstock.cli.failures import warn
 from penstock.cli.session import run
-from penstock.cli.tenant_session import accounts_of_operators, tenant_session
+from penstock.cli.tenant_session import accounts_of_operators, accounts_with_pool, tenant_session
 from penstock.cli.tenants.deletion import delete, receipt
 from penstock.cli.tenants.keys import keys
 from penstock.model.rows import items, plain
@@ -23,7 +24,8 @@ group.add_typer(keys, name="key")
 group.command("delete")(delete)
 group.command("receipt")(receipt)
 
-Slug = Annotated[str, typer.Argument(metavar="SLUG")]
+NewSlug = Annotated[str, typer.Argument(metavar="SLUG")]
+Slug = Annotated[str, typer.Argument(metavar="SLUG", autocompletion=completion.tenants)]
 Name = Annotated[str | None, typer.Option(help="Display name.")]
 Bytes = Annotated[
     str | None,
@@ -93,7 +95,7 @@ LISTED = (
 
 @group.command("create")
 def create(
-    slug: Slug,
+    slug: NewSlug,
     name: Name = None,
     max_upload_bytes: Bytes = None,
     requests_per_minute: Requests = None,
@@ -110,7 +112,10 @@ def create(
     """
 
     async def call() -> tuple[Tenant, NewKey | None]:
-        async with accounts_of_operators(create=True) as accounts:
+        async with (
+            accounts_with_pool(create=True) as (accounts, pool),
+            audited(pool.all_tenants, "tenant create", slug),
+        ):
             made = await accounts.create_tenant(
                 slug,
                 name,
@@ -205,7 +210,11 @@ def set_tenant(
         raise typer.BadParameter("nothing to change", param_hint="--name, --max-upload-bytes, …")
 
     async def call() -> Tenant:
-        async with accounts_of_operators() as accounts:
+        async with (
+            accounts_with_pool() as (accounts, pool),
+            audited(pool.all_tenants, "tenant set", slug) as facts,
+        ):
+            facts["changed"] = sorted(given)
             return await accounts.set_tenant((await accounts.find_tenant(slug)).tenant_id, **given)
 
     _show(run(call()), as_json=as_json)
@@ -220,7 +229,7 @@ def webhook(slug: Slug, url: WebhookUrl, as_json: output.AsJson = False) -> None
 
     async def call() -> CompletionWebhook:
         async with tenant_session() as session:
-            owner = await session.tenant(slug)
+            owner = await session.tenant(slug, change="tenant webhook", target=slug)
             return await session.engine.completion_webhooks.put(owner, None if url == "none" else url)
 
     put = run(call())

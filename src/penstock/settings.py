@@ -101,6 +101,10 @@ class Settings(SourceSettings):
     blob_url: Annotated[str | None, Field(default=None, repr=False)]
     """file:///…, s3://bucket/prefix, gs://…, az://…; unset: the folder blobs under the data directory."""
     s3_endpoint: str | None = None
+    s3_source_endpoint: str | None = None
+    """Address of the store that S3 sources are read from, such as a MinIO; unset: AWS's own."""
+    sqs_endpoint: str | None = None
+    """Address of SQS for inlets, such as a VPC endpoint; unset: the region's."""
     vault_key: Secret
     """Master keys of the vault: 32 bytes in base64, separated by commas; the first one encrypts."""
     vault_key_file: Path | None = None
@@ -125,6 +129,14 @@ class Settings(SourceSettings):
 
     ingest_concurrency: Annotated[int, Field(ge=1, le=1_000)] = 5
     """Documents one worker processes at a time."""
+    niceness: Annotated[int, Field(ge=0, le=19)] = 5
+    """How far the worker of documents stands back when the processors are busy, so that requests go first."""
+    reindex_concurrency: Annotated[int, Field(ge=1, le=1_000)] = 2
+    """Shards of re-indexes that one worker runs at once."""
+    reindex_shard_documents: Annotated[int, Field(ge=1, le=10_000)] = 200
+    """Documents in a shard of a re-index: what is published at once, and begun again after a lost worker."""
+    run_seconds: Seconds = 3_600.0
+    """How long one run of a document may take, from its file to its last embedding."""
     parse_processes: Annotated[int, Field(ge=1, le=256)] = 2
     parse_seconds: Seconds = 120.0
     parse_memory_mb: Annotated[int, Field(ge=64, le=1_048_576)] = 1_024
@@ -150,6 +162,13 @@ class Settings(SourceSettings):
     """How long a project's model must be unavailable before the fallback is used."""
     search_embed_seconds: Annotated[float, Field(gt=0, le=60, allow_inf_nan=False)] = 5.0
     """How long a search waits for its query's embedding before it falls back to keyword search."""
+    reranker: str | None = None
+    """Reads the best passages of every search again: cohere[:MODEL], voyage[:MODEL], tei:URL; unset: none."""
+    rerank_passages: Annotated[int, Field(ge=2, le=100)] = 50
+    """How many of the best passages of a search are sent to the reranker."""
+    rerank_seconds: Annotated[float, Field(gt=0, le=60, allow_inf_nan=False)] = 2.0
+    """How long a search waits for the reranker before it answers in its own order."""
+    tei_api_key: Secret
     brain_url: str | None = None
     brain_api_secret: Secret
     """Shared secret: sent to the brain, and required of callers of our own POST /internal/embed."""
@@ -183,6 +202,8 @@ class Settings(SourceSettings):
     qdrant_url: str | None = None
     """Address of a Qdrant server, or a folder for its client's local mode."""
     qdrant_api_key: Secret
+    qdrant_timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = 30.0
+    """How long one request to Qdrant may take."""
     exact_search_chunks: Annotated[int, Field(ge=0)] = 50_000
     """A tenant with more chunks than this gets an HNSW index of its own."""
 

@@ -173,6 +173,18 @@ async def require_room(addresses: Addresses, *, replace: bool) -> None:
         await _check_room(connection, replace=replace)
 
 
+async def contents_of(addresses: Addresses) -> tuple[int, int]:
+    """How many tenants and documents a restore would replace; none in a database without our tables."""
+    async with reach(addresses.admin, application_name="penstock restore") as connection:
+        if await connection.fetchval("select to_regclass('ingest.document')") is None:
+            return 0, 0
+        row = await connection.fetchrow(
+            "select (select count(*) from accounts.tenant where status = 'active') as tenants,"
+            " (select count(*) from ingest.document where deleted_at is null) as documents"
+        )
+    return (0, 0) if row is None else (row["tenants"], row["documents"])
+
+
 async def _check_room(connection: Connection, *, replace: bool) -> list[str]:
     """Check that the database may be filled and return the schemas to drop first."""
     rows = await connection.fetch(

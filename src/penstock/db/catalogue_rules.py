@@ -18,7 +18,7 @@ with own_schema as (
 ), routine as (
   select p.*, h.nspname, h.nspowner, h.nspname || '.' || p.proname as name,
     p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype
-      and p.prorettype = 'jsonb'::regtype as is_business_shaped
+      and p.prorettype = 'jsonb'::regtype and not p.proretset as is_business_shaped
   from pg_proc p
   join own_schema h on h.oid = p.pronamespace
 ), runtime as (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.db.types import Connection
@@ -34,6 +35,8 @@ SEES_SESSIONS = """
 """
 
 
+KNOWS_COLLECTIONS = "select to_regprocedure('search.vector_collections()') is not null"
+KNOWS_EMBEDDERS = "select to_regprocedure('all_tenants.embedders_in_use()') is not null"
 KNOWS_REMEDY = "select to_regprocedure('ingest.vectors_remedy()') is not null"
 
 
@@ -48,6 +51,12 @@ class ServerFacts:
     """The version of pgvector, if installed."""
     vectors_remedy: str | None
     """What to do if it is not."""
+    collections: Mapping[str, str]
+    """In an index outside the database, by model."""
+    indexed_chunks: int
+    """About how many chunks are live."""
+    embedders: tuple[str, ...]
+    """Those that projects use, or are about to switch to."""
     not_vacuumed: tuple[str, ...]
     sees_sessions: bool
 
@@ -60,6 +69,16 @@ async def read_facts(connection: Connection) -> ServerFacts:
     remedy: str | None = None
     if row["vector_version"] is None and await connection.fetchval(KNOWS_REMEDY):
         remedy = await connection.fetchval("select ingest.vectors_remedy()")
+    collections: dict[str, str] = {}
+    chunks = 0
+    if await connection.fetchval(KNOWS_COLLECTIONS):
+        rows = await connection.fetch("select model, collection from search.vector_collections()")
+        collections = {found["model"]: found["collection"] for found in rows}
+        chunks = await connection.fetchval("select all_tenants.indexed_chunks()")
+    embedders: list[str] = []
+    if await connection.fetchval(KNOWS_EMBEDDERS):
+        used = await connection.fetch("select all_tenants.embedders_in_use() as embedder")
+        embedders = [found["embedder"] for found in used]
     sees: bool = await connection.fetchval(SEES_SESSIONS)
     return ServerFacts(
         version=row["version"],
@@ -69,6 +88,9 @@ async def read_facts(connection: Connection) -> ServerFacts:
         login=row["login"],
         vector_version=row["vector_version"],
         vectors_remedy=remedy,
+        collections=collections,
+        indexed_chunks=chunks,
+        embedders=tuple(embedders),
         not_vacuumed=tuple(found["name"] for found in tables),
         sees_sessions=sees,
     )

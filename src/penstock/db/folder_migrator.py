@@ -16,7 +16,6 @@ from penstock.db.sql_folders import SqlFolder
 from penstock.db.types import Connection
 from penstock.errors import SqlFileFailed, SqlFolderInvalid, SqlRulesBroken
 from penstock.sql import SqlFile, SqlTree
-from penstock.sql.file_rules import code_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +157,8 @@ async def _secure(connection: Connection, folder: SqlFolder, rules: Sequence[Sql
 
 
 async def _apply(connection: Connection, folder: SqlFolder, file: SqlFile) -> None:
+    from penstock.sql.file_rules import code_of
+
     if not code_of(file.text).strip():
         return  # comments only, which the driver cannot send
     with _failing(folder, file):

@@ -30,8 +30,17 @@ OnState = Callable[[ListenerState, Exception | None], None]
 """Called at each change. Scan once after CONNECTED: notifications sent while disconnected are lost."""
 
 
+MAILBOX_CLASS = 7306574
+"""Of the advisory locks that say which mailboxes have a listener; internal.mailbox_class() in SQL."""
+
+
 class Listener:
-    """Listens on channels until stopped; `connected` is set while the connection is up."""
+    """Listens on channels until stopped; `connected` is set while the connection is up.
+
+    With `mailbox`, it also listens on a channel of its own, whose name is this and a number. The session
+    holds an advisory lock on the number, so that a sender can tell whether anybody hears it. Each connection
+    has a new one.
+    """
 
     def __init__(
         self,
@@ -41,6 +50,7 @@ class Listener:
         on_state: OnState | None = None,
         *,
         application_name: str = "penstock listener",
+        mailbox: str | None = None,
         check_seconds: float = 10.0,
         check_timeout: float = 5.0,
         first_delay: float = 0.1,
@@ -51,12 +61,15 @@ class Listener:
         self._on_notify = on_notify
         self._on_state = on_state
         self._application_name = application_name
+        self._mailbox_name = mailbox
         self._check_seconds = check_seconds
         self._check_timeout = check_timeout
         self._first_delay = first_delay
         self._longest_delay = longest_delay
         self._task: asyncio.Task[None] | None = None
         self.connected = asyncio.Event()
+        self.mailbox: int | None = None
+        """The number of our own channel while connected."""
 
     async def start(self) -> None:
         """Start in the background; an unreachable server is not an error, the listener keeps trying."""
@@ -94,6 +107,11 @@ class Listener:
         try:
             for channel in self._channels:
                 await connection.add_listener(channel, self._notified)
+            if self._mailbox_name is not None:
+                mailbox = random.randrange(1, 2**31)
+                await connection.add_listener(f"{self._mailbox_name}_{mailbox}", self._delivered)
+                await connection.fetchval("select pg_advisory_lock($1, $2)", MAILBOX_CLASS, mailbox)
+                self.mailbox = mailbox
             self.connected.set()
             self._tell(ListenerState.CONNECTED, None)
             while not closed.is_set():
@@ -106,10 +124,14 @@ class Listener:
                     await connection.fetchval("select 1", timeout=self._check_timeout)
             raise ConnectionResetError("the server closed the LISTEN connection")
         finally:
+            self.mailbox = None
             await _close(connection)
 
     def _notified(self, _connection: object, _pid: int, channel: str, payload: object) -> None:
         self._on_notify(channel, str(payload))
+
+    def _delivered(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
+        self._on_notify(str(self._mailbox_name), str(payload))
 
     def _tell(self, state: ListenerState, error: Exception | None) -> None:
         if self._on_state is not None:

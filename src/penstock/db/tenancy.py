@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from typing import Self
 
 from penstock.db.connect import create_pool, translated
@@ -12,6 +13,19 @@ from penstock.model import TenantId
 
 SET_TENANT = "select set_config('penstock.tenant_id', $1, true)"
 SET_TENANT_LIGHTLY = SET_TENANT + ", set_config('synchronous_commit', 'off', true)"
+_LIMIT_TIME = "set_config('statement_timeout', '{:d}', true)"
+
+_milliseconds: ContextVar[int | None] = ContextVar("statement_milliseconds", default=None)
+
+
+@contextmanager
+def time_limited(seconds: float) -> Iterator[None]:
+    """Within the block, transactions of any pool stop a statement that takes longer than this."""
+    before = _milliseconds.set(int(seconds * 1_000))
+    try:
+        yield
+    finally:
+        _milliseconds.reset(before)
 
 
 class TenantPool:
@@ -67,14 +81,22 @@ class TenantPool:
         async with self._pool.acquire() as connection:
             with translated():
                 async with connection.transaction():
-                    await connection.execute(
-                        self._set_tenant if durable else self._set_tenant_lightly, str(tenant_id)
-                    )
+                    settings = self._set_tenant if durable else self._set_tenant_lightly
+                    if (limit := _milliseconds.get()) is not None:
+                        settings = f"{settings}, {_LIMIT_TIME.format(limit)}"
+                    await connection.execute(settings, str(tenant_id))
                     yield connection
 
     @asynccontextmanager
     async def all_tenants(self) -> AsyncIterator[Connection]:
         """A connection without a tenant, for functions of `all_tenants`; no table shows it a row."""
+        limit = _milliseconds.get()
         async with self._pool.acquire() as connection:
             with translated():
-                yield connection
+                if limit is None:
+                    yield connection
+                    return
+                # A setting of the connection itself would stay on it when the pool passes it on.
+                async with connection.transaction():
+                    await connection.execute(f"select {_LIMIT_TIME.format(limit)}")
+                    yield connection

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from penstock.errors.documents import (
         DocumentRejected,
         IndexUnavailable,
+        RunTooLong,
         SpoolFull,
     )
     from penstock.errors.embedding import (
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         Conflict,
         FunctionRefused,
         IndexNotReady,
+        InletPaused,
         InvalidArgument,
         InvalidMove,
         KeyRefused,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
         VaultKeyReplaced,
         WorkerLost,
     )
+    from penstock.errors.reranking import RerankerFailed
     from penstock.errors.root import (
         PenstockError,
         Refused,
@@ -92,6 +95,7 @@ __all__ = [
     "FunctionRefused",
     "IndexNotReady",
     "IndexUnavailable",
+    "InletPaused",
     "InvalidArgument",
     "InvalidMove",
     "KeyRefused",
@@ -110,6 +114,8 @@ __all__ = [
     "ProgramFailed",
     "QuotaExceeded",
     "Refused",
+    "RerankerFailed",
+    "RunTooLong",
     "ScheduleNotFound",
     "SchemaOutdated",
     "SchemaReplaced",
@@ -140,7 +146,7 @@ __getattr__, __dir__ = lazy(
             "PortTaken",
             "SettingInvalid",
         ],
-        "documents": ["DocumentRejected", "IndexUnavailable", "SpoolFull"],
+        "documents": ["DocumentRejected", "IndexUnavailable", "RunTooLong", "SpoolFull"],
         "embedding": [
             "EmbedderBusy",
             "EmbedderFailed",
@@ -164,6 +170,7 @@ __getattr__, __dir__ = lazy(
             "Conflict",
             "FunctionRefused",
             "IndexNotReady",
+            "InletPaused",
             "InvalidArgument",
             "InvalidMove",
             "KeyRefused",
@@ -184,6 +191,7 @@ __getattr__, __dir__ = lazy(
             "VaultKeyReplaced",
             "WorkerLost",
         ],
+        "reranking": ["RerankerFailed"],
         "root": ["PenstockError", "Refused"],
         "server": ["DatabaseUnreachable", "NotAllowed", "ProgramFailed", "ServerStartFailed", "UnsafeRole"],
     },

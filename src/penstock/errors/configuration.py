@@ -18,7 +18,7 @@ class SettingInvalid(PenstockError):
 
 
 class EntryPointFailed(PenstockError):
-    """An installed package's Penstock entry point cannot be used."""
+    """An entry point of a package cannot be found or imported; `group` is such as `penstock.channels`."""
 
     def __init__(self, group: str, name: str, package: str, reason: str) -> None:
         super().__init__(
@@ -33,7 +33,7 @@ class EntryPointFailed(PenstockError):
 
 
 class AppNotFound(PenstockError):
-    """The named module has no Penstock app."""
+    """`--app` does not name an app; `target` is what was given."""
 
     def __init__(self, target: str, reason: str) -> None:
         super().__init__(
@@ -46,7 +46,7 @@ class AppNotFound(PenstockError):
 
 
 class BadCron(PenstockError):
-    """A cron expression is invalid."""
+    """A cron line or its time zone is invalid."""
 
     def __init__(self, expression: str, reason: str) -> None:
         super().__init__(
@@ -75,7 +75,7 @@ class PortTaken(PenstockError):
 
 
 class AlreadyRunning(PenstockError):
-    """`penstock up` is already running in this folder."""
+    """`penstock up` is already running in this data directory."""
 
     def __init__(self, data_dir: Path, pid: object = None, url: object = None) -> None:
         known = ", ".join(part for part in (f"process {pid}" if pid else "", str(url or "")) if part)

@@ -6,7 +6,7 @@ from penstock.errors.root import PenstockError
 
 
 class EmbedderBusy(PenstockError):
-    """The embedder asked us to call again later, in `retry_after` seconds if it said when."""
+    """The embedder asked to be called later, in `retry_after` seconds if it said when; the run waits."""
 
     def __init__(self, model: str, reason: str, retry_after: float | None = None) -> None:
         super().__init__(f"the embedder {model} is busy: {reason}", "Penstock waits and retries")
@@ -17,7 +17,7 @@ class EmbedderBusy(PenstockError):
 
 
 class EmbedderFailed(PenstockError):
-    """The embedder crashed or returned an invalid response; a retry may help."""
+    """The embedder's answer is invalid, or a local embedder crashed; it is retried."""
 
     def __init__(self, model: str, reason: str, remedy: str = "Penstock retries automatically") -> None:
         super().__init__(f"the embedder {model} failed: {reason}", remedy)
@@ -27,7 +27,10 @@ class EmbedderFailed(PenstockError):
 
 
 class EmbedderUnavailable(EmbedderFailed):
-    """The embedder does not respond, or says it is unavailable, for `retry_after` seconds if it said so."""
+    """The embedder does not answer, or answers with 5xx; documents wait and use no attempt.
+
+    `retry_after` is set if it said for how many seconds.
+    """
 
     def __init__(self, model: str, reason: str, retry_after: float | None = None) -> None:
         super().__init__(model, reason)
@@ -37,7 +40,7 @@ class EmbedderUnavailable(EmbedderFailed):
 
 
 class EmbedderOutOfMemory(EmbedderFailed):
-    """A local model needs more memory than is available."""
+    """A local model needs more memory than is available; it is retried."""
 
     def __init__(self, model: str) -> None:
         super().__init__(
@@ -49,7 +52,7 @@ class EmbedderOutOfMemory(EmbedderFailed):
 
 
 class EmbedderRefused(PenstockError):
-    """The embedder rejects this for good: a wrong key, an unknown model, a text that is too long."""
+    """The embedder rejects the request permanently: wrong key, unknown model, text too long."""
 
     def __init__(self, model: str, reason: str, remedy: str) -> None:
         super().__init__(f"the embedder {model} rejected the request: {reason}", remedy)
@@ -59,7 +62,7 @@ class EmbedderRefused(PenstockError):
 
 
 class ModelInstallFailed(PenstockError):
-    """A model could not be installed; a previously installed one is unchanged."""
+    """A model could not be installed; one that was already installed is not changed."""
 
     def __init__(self, model: str, reason: str, remedy: str) -> None:
         super().__init__(f"the model {model} was not installed: {reason}", remedy)

@@ -6,7 +6,7 @@ from penstock.errors.root import PenstockError
 
 
 class DatabaseNewer(PenstockError):
-    """The database was migrated by newer code; `folder` is the SQL folder, None for Penstock's own."""
+    """The database was migrated by newer code; `folder` is as for `NotMigrated`."""
 
     def __init__(self, database_version: int, code_version: int, folder: str | None = None) -> None:
         if folder is None:
@@ -28,7 +28,7 @@ class DatabaseNewer(PenstockError):
 
 
 class MigrationChanged(PenstockError):
-    """A migration that was already applied differs from the one in the code."""
+    """A migration was edited or removed after it was applied."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
@@ -40,7 +40,10 @@ class MigrationChanged(PenstockError):
 
 
 class SchemaReplaced(PenstockError):
-    """The database, or the dump, is from a development version, before the migrations were rewritten."""
+    """The database was migrated by a development version, before the migrations were rewritten.
+
+    `dump` is set if it is about the dump of such a database that should be restored.
+    """
 
     def __init__(self, dump: str | None = None) -> None:
         remedy = (
@@ -57,7 +60,7 @@ class SchemaReplaced(PenstockError):
 
 
 class NotMigrated(PenstockError):
-    """The database lacks migrations this code needs; `folder` is the SQL folder, None for Penstock's own."""
+    """The database has no schema, or an older one; `folder` is set if it is about SQL of your own."""
 
     def __init__(self, database_version: int | None, code_version: int, folder: str | None = None) -> None:
         found = "has no Penstock schema" if database_version is None else f"is at version {database_version}"
@@ -73,7 +76,7 @@ class NotMigrated(PenstockError):
 
 
 class SchemaOutdated(PenstockError):
-    """The database lacks an object this code calls."""
+    """The command line called an object that the database does not have."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -84,7 +87,10 @@ class SchemaOutdated(PenstockError):
 
 
 class SqlFolderInvalid(PenstockError):
-    """A folder of the user's own SQL cannot be used; `path` is the folder, or the file at fault."""
+    """A folder of SQL of your own is missing, has a gap in its numbers, or changes Penstock's own objects.
+
+    `path` is the folder, or the file at fault.
+    """
 
     def __init__(self, path: str, reason: str, remedy: str) -> None:
         super().__init__(f"{path}: {reason}", remedy)
@@ -94,7 +100,7 @@ class SqlFolderInvalid(PenstockError):
 
 
 class SqlFileFailed(PenstockError):
-    """Postgres rejected a file of the user's own SQL; the whole migration was rolled back."""
+    """Postgres rejects a file of SQL of your own; nothing was written."""
 
     def __init__(self, path: str, line: int | None, reason: str) -> None:
         place = path if line is None else f"{path}, line {line}"
@@ -109,7 +115,7 @@ class SqlFileFailed(PenstockError):
 
 
 class SqlRulesBroken(PenstockError):
-    """A folder of SQL breaks security rules; nothing was written."""
+    """A folder of SQL of your own breaks a security rule; nothing was written."""
 
     def __init__(self, folder: str, complaints: tuple[str, ...]) -> None:
         super().__init__(

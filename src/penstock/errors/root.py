@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 
 class PenstockError(Exception):
-    """Root of all errors; its text says what happened, then what to do about it."""
+    """The root of all errors; its text says what happened (`message`) and what to do (`remedy`)."""
 
     sqlstate: ClassVar[str | None] = None
 

@@ -8,7 +8,10 @@ from penstock.errors.root import PenstockError
 
 
 class UnsafeRole(PenstockError):
-    """A process connected as a role that bypasses row security."""
+    """The process connected as a superuser, as the owner or with BYPASSRLS, or as a member of such a role.
+
+    Before PostgreSQL 16 a login with CREATEROLE is unsafe, too.
+    """
 
     def __init__(self, role: str, reason: str, remedy: str | None = None) -> None:
         login = (
@@ -22,7 +25,7 @@ class UnsafeRole(PenstockError):
 
 
 class DatabaseUnreachable(PenstockError):
-    """The database does not answer, or rejects our login."""
+    """The server does not answer, or rejects the login."""
 
     def __init__(self, reason: str, remedy: str | None = None) -> None:
         super().__init__(
@@ -34,7 +37,7 @@ class DatabaseUnreachable(PenstockError):
 
 
 class NotAllowed(PenstockError):
-    """The login lacks the privilege for this."""
+    """The login does not have the right to do this."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -46,7 +49,7 @@ class NotAllowed(PenstockError):
 
 
 class ServerStartFailed(PenstockError):
-    """The embedded Postgres could not be started or reached."""
+    """The embedded server did not start; `log_tail` is the end of its log."""
 
     def __init__(self, data_dir: Path, reason: str, log_tail: str = "") -> None:
         tail = f"\n{log_tail.rstrip()}\n" if log_tail else ""
@@ -61,7 +64,7 @@ class ServerStartFailed(PenstockError):
 
 
 class ProgramFailed(PenstockError):
-    """A Postgres program (pg_dump, pg_restore, psql) is missing or failed."""
+    """`pg_dump`, `pg_restore` or `psql` is missing or failed."""
 
     def __init__(self, program: str, reason: str, remedy: str = "Fix that and try again") -> None:
         super().__init__(f"{program} failed: {reason}", remedy)

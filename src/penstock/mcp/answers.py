@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.documents.rows import ChunkRow, Document
+from penstock.search.answer import further_headings
 
 
 class Answer(BaseModel):
@@ -43,7 +44,8 @@ class Passage(Answer):
     ordinal: int
     text: str
     page: int | None
-    heading: str | None
+    heading: str | None = Field(description="The headings above its first words.")
+    headings: list[str] = Field(description="The headings that begin inside it, each with those above it.")
 
     @classmethod
     def of(cls, chunk: ChunkRow) -> Passage:
@@ -52,6 +54,10 @@ class Passage(Answer):
             text=chunk.text,
             page=chunk.page_from,
             heading=" > ".join(chunk.heading_path) or None,
+            headings=[
+                " > ".join(path)
+                for path in further_headings(chunk.heading_path, (each.path for each in chunk.headings))
+            ],
         )
 
 

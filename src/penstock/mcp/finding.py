@@ -23,7 +23,10 @@ class FoundPassage(Answer):
     client_id: UUID | None
     title: str | None
     page: int | None
-    heading: str | None
+    heading: str | None = Field(description="The headings above its first words.")
+    headings: list[str] = Field(
+        default_factory=list, description="The headings that begin inside it, each with those above it."
+    )
     text: str
     ordinal: int | None = Field(description="The passage's position in its document.")
     score: float
@@ -38,6 +41,7 @@ class FoundPassage(Answer):
             title=hit.title or hit.filename,
             page=hit.page_from,
             heading=" > ".join(hit.heading_path) or None,
+            headings=[" > ".join(path) for path in hit.further_headings],
             text=hit.text,
             ordinal=hit.ordinal,
             score=hit.score,
@@ -53,7 +57,8 @@ class FoundPassages(Answer):
     note: str | None = Field(default=None, description="What to know before using the hits.")
     degraded: list[str] = Field(
         default_factory=list,
-        description="What the search had to do without; 'vector': some passages were found by words only.",
+        description="What the search had to do without; 'vector': some passages were found by words only; "
+        "'reranker': they are in the order they have without it.",
     )
 
 
@@ -81,6 +86,8 @@ async def find(
         note = "No good match." + (
             " These passages are only the closest ones; do not rely on them." if answer.hits else ""
         )
+    if answer.read_as is not None:
+        note = " ".join(filter(None, (f"The query was read as: {answer.read_as}.", note)))
     return FoundPassages(
         hits=[FoundPassage.of(hit) for hit in answer.hits],
         no_good_match=answer.no_good_match,

@@ -51,6 +51,8 @@ class Attachment:
     filename: str
     content: bytes
     mime_type: str | None = None
+    path: str | None = None
+    """Its folders and name in an archive: `a/b.txt`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,14 @@ class Parsed:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a chunk: where it starts in the document's text, and its path, itself included."""
+
+    start: int
+    path: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Chunk:
     """A searchable piece: `text` is the document's text from `start` to `end`."""
@@ -83,6 +93,8 @@ class Chunk:
     heading_path: tuple[str, ...] = ()
     page_from: int | None = None
     page_to: int | None = None
+    headings: tuple[Heading, ...] = ()
+    """Every heading it contains, in order; `heading_path` is the path at its start."""
 
     @cached_property
     def embedder_input(self) -> str:

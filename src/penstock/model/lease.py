@@ -6,6 +6,8 @@ from uuid import UUID
 from penstock.model.ids import LeaseId, TaskId
 
 TENANT_BITS = 40
+QUEUE_SHIFT = 46
+"""As in internal.lane(): the queue is above class and tenant."""
 
 
 class Lease(NamedTuple):
@@ -33,3 +35,8 @@ class Lease(NamedTuple):
     def tenant_number(self) -> int:
         """The tenant's number: the lowest bits of the lane, below queue and priority."""
         return self.lane & ((1 << TENANT_BITS) - 1)
+
+    @property
+    def queue_number(self) -> int:
+        """The queue it was claimed from."""
+        return self.lane >> QUEUE_SHIFT

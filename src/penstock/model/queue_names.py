@@ -2,9 +2,13 @@
 
 INGEST = "ingest-document"
 REINDEX = "reindex-project"
+SHARD = "reindex-shard"
+EVALUATE = "evaluate-gate"
+"""A task type of the queue REINDEX."""
 DELIVER = "deliver-webhook"
 MAINTAIN = "maintain-documents"
 SYNC = "sync-source"
+READ = "read-item"
 SUBSCRIBE = "subscribe-source"
 OPERATE = "operate"
 

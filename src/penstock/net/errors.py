@@ -6,7 +6,7 @@ from penstock.errors import PenstockError
 
 
 class AddressRefused(PenstockError):
-    """Outgoing requests to this URL are not allowed; `host` is the one in the URL."""
+    """A URL points to an address that outgoing requests may not reach; `host` is the one in the URL."""
 
     def __init__(self, host: str, reason: str, remedy: str = "Use a public http or https address") -> None:
         super().__init__(f"Requests to {host or 'no host'} are not allowed: {reason}", remedy)
@@ -26,7 +26,7 @@ class ResponseRefused(PenstockError):
 
 
 class SignatureInvalid(PenstockError):
-    """A webhook's signature is not valid; `reason` says why."""
+    """The signature of a webhook is invalid; `reason` says why."""
 
     def __init__(
         self, reason: str, remedy: str = "Sign id, timestamp and raw body as Standard Webhooks specifies"
@@ -37,7 +37,7 @@ class SignatureInvalid(PenstockError):
 
 
 class WebhookSecretInvalid(PenstockError):
-    """A webhook secret is malformed."""
+    """A webhook secret has the wrong format."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(

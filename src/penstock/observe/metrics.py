@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from penstock.observe.durations import BUCKETS
-from penstock.observe.snapshot import QueueGauges, Snapshot
+from penstock.observe.snapshot import InletGauge, QueueGauges, Snapshot
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -30,6 +30,9 @@ class Metrics:
         self._durations: dict[str, tuple[list[int], float]] = {}
         self._notifications: dict[str, int] = {}
         self._slots: dict[tuple[str, str], int] = {}
+        self._inlets: dict[tuple[str, str], int] = {}
+        self._inlet_lags: dict[str, float] = {}
+        self._inlet_gauges: dict[str, InletGauge] = {}
         self._polled = self._lost = self._rescued = 0
         self._queues = QueueGauges()
         self._registry: CollectorRegistry | None = None
@@ -73,6 +76,21 @@ class Metrics:
         with self._lock:
             self._rescued += n
 
+    def inlet(
+        self, inlet: str, *, taken: int, duplicates: int, refused: int, lag_seconds: float | None
+    ) -> None:
+        with self._lock:
+            name = self._name(inlet)
+            for outcome, count in (("taken", taken), ("duplicate", duplicates), ("refused", refused)):
+                self._inlets[name, outcome] = self._inlets.get((name, outcome), 0) + count
+            if lag_seconds is not None:
+                self._inlet_lags[name] = lag_seconds
+
+    def forget_inlet_lag(self, inlet: str) -> None:
+        """Show no lag: another process reads the inlet now, or none does."""
+        with self._lock:
+            self._inlet_lags.pop(self._name(inlet), None)
+
     def set_slots(self, queue: str, *, busy: int, free: int) -> None:
         with self._lock:
             name = self._name(queue)
@@ -98,10 +116,16 @@ class Metrics:
                 ages[name] = max(seconds, ages.get(name, 0.0))
             self._queues = QueueGauges(by_type, ages, dead_tuples)
 
-    def forget_queue_gauges(self) -> None:
+    def set_inlet_gauges(self, gauges: Mapping[str, InletGauge]) -> None:
+        """Replace the gauges of all inlets with the database's figures."""
+        with self._lock:
+            self._inlet_gauges = {self._name(inlet): gauge for inlet, gauge in gauges.items()}
+
+    def forget_gauges(self) -> None:
         """Show no gauges: while the database is unreachable, stale figures would look current."""
         with self._lock:
             self._queues = QueueGauges()
+            self._inlet_gauges = {}
 
     def snapshot(self) -> Snapshot:
         with self._lock:
@@ -115,6 +139,9 @@ class Metrics:
                 lost=self._lost,
                 rescued=self._rescued,
                 queues=self._queues,
+                inlets=dict(self._inlets),
+                inlet_lags=dict(self._inlet_lags),
+                inlet_gauges=self._inlet_gauges,
             )
 
     def registry(self) -> "CollectorRegistry":

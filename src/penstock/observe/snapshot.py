@@ -14,6 +14,20 @@ class QueueGauges:
 
 
 @dataclass(frozen=True, slots=True)
+class InletGauge:
+    """What the database knows of one inlet, which any process may read."""
+
+    received: int
+    taken: int
+    duplicates: int
+    refused: int
+    lag_seconds: float | None = None
+    backlog: int | None = None
+    silent_seconds: float | None = None
+    """Since its last message."""
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """Copies that are safe to read while the worker keeps counting."""
 
@@ -26,3 +40,6 @@ class Snapshot:
     lost: int
     rescued: int
     queues: QueueGauges
+    inlets: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    inlet_lags: Mapping[str, float] = field(default_factory=dict)
+    inlet_gauges: Mapping[str, InletGauge] = field(default_factory=dict)

@@ -30,7 +30,7 @@ _PROCESSORS = "/sys/devices/system/cpu"
 
 
 def main(descriptor: int, parent: int) -> None:
-    confine.give_way()
+    confine.stand_back()
     confine.limit_process()
     line = socket.socket(fileno=descriptor)
     greeting = _greeting(_received(line)[0])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
 import socket
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from penstock.sandbox import landlock, namespaces, seccomp
@@ -17,7 +19,8 @@ from penstock.sandbox.syscalls import LINUX, prctl
 OPEN_FILES = 512
 THREADS = 256
 GIVEN_WAY = 10
-"""Niceness: about a tenth of the CPU share of a normal process."""
+"""Niceness of parsers and models: about a tenth of the CPU share of a normal process."""
+_SESSION_NICENESS = Path("/proc/self/autogroup")
 
 _SET_PARENT_DEATH_SIGNAL, _SET_DUMPABLE, _SET_SUBREAPER = 1, 4, 36
 
@@ -47,9 +50,27 @@ def hide_memory() -> None:
         prctl(_SET_DUMPABLE, 0)
 
 
-def give_way() -> None:
+def give_way(niceness: int = GIVEN_WAY) -> None:
     """Run at low priority, so that request handling goes first."""
-    os.nice(GIVEN_WAY)
+    os.nice(max(0, niceness - os.nice(0)))
+
+
+def stand_back() -> None:
+    """For a child: at low priority, and its session as well if its parent has given way."""
+    of_parent = os.nice(0)
+    give_way()
+    if of_parent > 0:
+        session_gives_way()
+
+
+def session_gives_way() -> None:
+    """Let a session that this process leads stand back as far as the process does.
+
+    Many Linux kernels share the processors between sessions first; niceness counts only within one.
+    """
+    if os.getsid(0) == os.getpid():
+        with contextlib.suppress(OSError):  # this kernel has no such groups
+            _SESSION_NICENESS.write_text(str(os.nice(0)))
 
 
 def limit_process() -> None:

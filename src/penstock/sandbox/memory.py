@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import os
 from collections.abc import Iterator
-from pathlib import Path
 
 _COUNTED = (b"RssAnon:", b"RssShmem:")
+_PIECE = 16_384
 
 
 def held_by_calls(server: int) -> int:
@@ -27,14 +27,32 @@ def _below(process: int) -> Iterator[int]:
 
 
 def children_of(process: int) -> Iterator[int]:
-    for thread in Path(f"/proc/{process}/task").glob("*/children"):
-        with contextlib.suppress(OSError):  # it ended
-            yield from map(int, thread.read_bytes().split())
+    folder = f"/proc/{process}/task"
+    try:
+        threads = os.listdir(folder)
+    except OSError:  # it ended
+        return
+    for thread in threads:
+        yield from map(int, _read(f"{folder}/{thread}/children").split())
 
 
 def _held(process: int) -> int:
-    try:
-        lines = Path(f"/proc/{process}/status").read_bytes().splitlines()
-    except OSError:
-        return 0
+    lines = _read(f"/proc/{process}/status").splitlines()
     return sum(int(line.split()[1]) * 1_024 for line in lines if line.startswith(_COUNTED))
+
+
+def _read(path: str) -> bytes:
+    """All of it, without the cost of a file object; empty if it is gone."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    pieces = []
+    try:
+        while piece := os.read(descriptor, _PIECE):
+            pieces.append(piece)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+    return b"".join(pieces)

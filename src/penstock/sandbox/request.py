@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -68,6 +69,7 @@ class Outgoing:
         return packed(asdict(request) | {"arguments": values})
 
 
+@functools.cache
 def _root_of(function: Callable[..., Any]) -> str:
     """The folder that holds the function's top-level package; empty when it has no file."""
     module = sys.modules[function.__module__]

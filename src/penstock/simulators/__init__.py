@@ -2,6 +2,7 @@
 
 from penstock.simulators.embeddings import EmbeddingsSimulator
 from penstock.simulators.faults import Fault, busy
+from penstock.simulators.reranking import RerankSimulator
 from penstock.simulators.serving import serving
 from penstock.simulators.sms_gateway import SentMessage, SmsGatewaySimulator
 from penstock.simulators.webhook_receiver import Received, WebhookReceiver
@@ -10,6 +11,7 @@ __all__ = [
     "EmbeddingsSimulator",
     "Fault",
     "Received",
+    "RerankSimulator",
     "SentMessage",
     "SmsGatewaySimulator",
     "WebhookReceiver",

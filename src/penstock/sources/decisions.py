@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.sources.registry import Providers
     from penstock.sources.rule_changes import RuleChanges
 
-LIST: Final = "select ingest.list_decisions($1, $2, $3)"
+LIST: Final = "select ingest.list_decisions($1, $2, $3, $4, $5)"
 RESTORE: Final = "select ingest.restore_decision($1, $2, $3)"
 COUNTS: Final = "select * from ingest.rule_counts($1)"
 SHOW: Final = "select ingest.show_source($1, 0)"
@@ -40,11 +40,16 @@ class SourceDecisions:
         *,
         cursor: str | None = None,
         limit: int = 50,
+        reason: str | None = None,
+        name: str | None = None,
     ) -> DecisionList:
-        """What was not kept, newest first: of one source, or of all sources and uploads."""
+        """What was not kept, newest first: of one source, or of all sources and uploads.
+
+        `reason` is why, `name` the rule or class that decided.
+        """
         before = None if cursor is None else _uuid(cursor)
         async with self._tenants.transaction(tenant_id) as conn:
-            rows = await conn.fetch(LIST, source_id, before, limit + 1)
+            rows = await conn.fetch(LIST, source_id, before, limit + 1, reason or None, name or None)
         found = [row_from_json(Decision, row[0]) for row in rows]
         more = len(found) > limit
         return DecisionList(

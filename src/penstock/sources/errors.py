@@ -18,6 +18,7 @@ class TokenRejected(SourceError):
 
     def __init__(self, provider: str) -> None:
         super().__init__(f"{provider} rejected the access token", "Penstock refreshes it automatically")
+        self.provider = provider
         self.args = (provider,)
 
 
@@ -32,6 +33,9 @@ class AccessForbidden(SourceError):
             f"{provider} does not allow reading {what}{because}",
             "Grant the missing permission at the provider, then connect the source again",
         )
+        self.provider = provider
+        self.what = what
+        self.reason = reason
         self.args = (provider, what, reason)
 
 
@@ -44,6 +48,7 @@ class LoginRejected(SourceError):
         super().__init__(
             f"{provider} rejects the login: {reason}", "Set the password again: penstock source set-password"
         )
+        self.provider = provider
         self.reason = reason
         self.args = (provider, reason)
 
@@ -58,7 +63,9 @@ class Throttled(SourceError):
         super().__init__(
             f"{provider} asked to wait {retry_after:.0f} s{because}", "Penstock continues automatically"
         )
+        self.provider = provider
         self.retry_after = retry_after
+        self.reason = reason
         self.args = (provider, retry_after, reason)
 
 
@@ -69,6 +76,7 @@ class ProviderUnavailable(SourceError):
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(f"{provider} does not answer: {reason}", "Penstock retries automatically")
+        self.provider = provider
         self.reason = reason
         self.args = (provider, reason)
 
@@ -83,6 +91,8 @@ class BindingMismatch(SourceError):
             f"{provider} does not match the binding {binding}: {problem}",
             "Update Penstock, or choose another binding in the source's settings",
         )
+        self.provider = provider
+        self.binding = binding
         self.problem = problem
         self.args = (provider, binding, problem)
 
@@ -97,16 +107,22 @@ class CursorExpired(SourceError):
             f"{provider} no longer knows where the last sync of {stream} ended",
             "Penstock reads it in full again",
         )
+        self.provider = provider
+        self.stream = stream
         self.args = (provider, stream)
 
 
 class RefreshTokenInvalid(SourceError):
-    """The provider rejected the refresh token; `reason` is its error code and nothing else."""
+    """A source has to be connected again: its refresh token is no longer valid.
+
+    `reason` is the provider's error code and nothing else.
+    """
 
     code = "refresh_token_invalid"
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(f"{provider} rejected the refresh token: {reason}", "Connect the source again")
+        self.provider = provider
         self.reason = reason
         self.args = (provider, reason)
 
@@ -122,18 +138,21 @@ class ClientMissing(SourceError):
             "Register an OAuth client there with the redirect URI PENSTOCK_PUBLIC_URL/oauth/callback"
             " and set its id and secret; see docs/operate/settings.md",
         )
+        self.provider = provider
         self.variable = variable
         self.args = (provider, variable)
 
 
 class ClientRejected(SourceError):
-    """The provider rejected our OAuth client or our request; only the operator can change that."""
+    """A provider rejected the OAuth client of this installation; `variables` are the settings to check."""
 
     code = "client_rejected"
 
     def __init__(self, provider: str, reason: str, variables: str) -> None:
         super().__init__(f"{provider} rejected Penstock's OAuth client: {reason}", f"Check {variables}")
+        self.provider = provider
         self.reason = reason
+        self.variables = variables
         self.args = (provider, reason, variables)
 
 
@@ -144,12 +163,16 @@ class GrantRejected(SourceError):
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(f"{provider} rejected the grant: {reason}", "Connect the source again")
+        self.provider = provider
         self.reason = reason
         self.args = (provider, reason)
 
 
 class ConnectFailed(SourceError):
-    """A source was not connected; `reason` is a code that may be shown to anybody."""
+    """A source was not connected: access was denied, the link was used or expired, or the provider failed.
+
+    `reason` is a code that may be shown to anybody.
+    """
 
     code = "connect_failed"
 

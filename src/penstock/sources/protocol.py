@@ -24,10 +24,15 @@ class FileContent(Protocol):
     """The bytes of a file at the provider; they are fetched only if the item is new or has changed."""
 
     @property
-    def filename(self) -> str: ...
+    def filename(self) -> str:
+        """The name with its ending, which helps to find the parser."""
+
     @property
-    def media_type(self) -> str | None: ...
-    def open(self) -> AbstractAsyncContextManager[AsyncIterator[bytes]]: ...
+    def media_type(self) -> str | None:
+        """What the provider says it is; None if it does not say."""
+
+    def open(self) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """The bytes, in parts of any size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +156,26 @@ class PasswordProvider(Protocol):
         """Where the password may be sent: it is given for this place and is not used for another."""
 
 
+@runtime_checkable
+class LookProvider(Protocol):
+    """What a provider has in addition if each of its items is read by a task of its own.
+
+    A sync of such a source only compares what it lists with what is known; a task looks at each item that
+    differs, or is no longer listed. An inlet that hears of a change enqueues the same task. A look takes the
+    item as it is now, so that it does not matter in which order the changes are heard of.
+    """
+
+    def look(
+        self, source: OpenSource, stream: str, item_id: str
+    ) -> AbstractAsyncContextManager[Item | Gone]: ...
+
+
 class Provider(Protocol):
     """A kind of source. `kind` is its row in internal.source_kind and its entry point's name."""
 
     kind: ClassVar[str]
     title: ClassVar[str]
+    """The name that people read."""
 
     @property
     def maps(self) -> Mapping[str, FieldMap]:
@@ -167,4 +187,5 @@ class Provider(Protocol):
     def check_config(self, config: Mapping[str, Json]) -> Mapping[str, Json]:
         """The configuration with its defaults; InvalidArgument names a field that cannot be used."""
 
-    def open(self, source: OpenSource) -> AbstractAsyncContextManager[Reader]: ...
+    def open(self, source: OpenSource) -> AbstractAsyncContextManager[Reader]:
+        """A reader of the source, for one sync."""

@@ -25,6 +25,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "hubspot": "penstock.sources.hubspot.provider:HubSpotProvider",
     "outlook": "penstock.sources.outlook.provider:OutlookProvider",
     "quickbooks": "penstock.sources.quickbooks.provider:QuickBooksProvider",
+    "s3": "penstock.sources.s3.provider:S3Provider",
 }
 """Where each provider is; imported when it is first needed."""
 

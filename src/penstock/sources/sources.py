@@ -135,6 +135,14 @@ class IngestionJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSource(Source):
+    """A source in a list: with how many documents it has, and its last sync."""
+
+    documents: int
+    last_job: IngestionJob | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceDetails(Source):
     """A source with its streams and its last syncs, newest first.
 
@@ -217,11 +225,14 @@ class Sources(SourceDecisions):
                 return found[0]
         raise NotFound(f"there is no source {name!r}", "source", "List the sources: penstock source list")
 
-    async def list(self, tenant_id: TenantId) -> Sequence[Source]:
-        """The tenant's sources with their health, the oldest first."""
+    async def list(
+        self, tenant_id: TenantId, chosen: Mapping[str, str | None] | None = None
+    ) -> Sequence[ListedSource]:
+        """The tenant's sources with their health, the oldest first; `chosen` filters as operations do."""
+        given = {name: value for name, value in (chosen or {}).items() if value}
         async with self._tenants.transaction(tenant_id) as conn:
-            rows = await conn.fetch("select ingest.list_sources()")
-        return [self._told(row_from_json(Source, row[0])) for row in rows]
+            rows = await conn.fetch("select ingest.list_sources($1)", json.dumps(given))
+        return [self._told(row_from_json(ListedSource, row[0])) for row in rows]
 
     async def show(self, tenant_id: TenantId, source_id: SourceId) -> SourceDetails:
         """One source with its streams and its last syncs."""
@@ -303,9 +314,19 @@ class Sources(SourceDecisions):
     ) -> SourceDetails:
         """Change settings of a source, such as a mailbox's folders; None goes back to the default.
 
-        It holds from the next sync on. InvalidArgument names a setting that cannot be used.
+        It holds from the next sync on. InvalidArgument names a setting that cannot be used, or cannot be
+        changed: what a source of the operator's reads is for the operator to say.
         """
         async with self._tenants.transaction(tenant_id) as conn:
+            found = json.loads(await conn.fetchval("select ingest.show_source($1)", source_id))
+            fixed: Sequence[str] = getattr(self._providers.get(found["kind"]), "fixed", ())
+            for name in fixed:
+                if name in changes and changes[name] != found["config"].get(name):
+                    raise InvalidArgument(
+                        f"the {name} of a source cannot be changed",
+                        name,
+                        f"Add another source: penstock source add {found['kind']}",
+                    )
             await self._change_config(
                 conn,
                 source_id,
@@ -322,6 +343,7 @@ class Sources(SourceDecisions):
             await conn.execute("select ingest.pause_source($1, true)", source_id)
 
     async def resume(self, tenant_id: TenantId, source_id: SourceId) -> None:
+        """Accept from it again, and continue its sync."""
         async with self._tenants.transaction(tenant_id) as conn:
             await conn.execute("select ingest.pause_source($1, false)", source_id)
 

@@ -6,7 +6,7 @@ from penstock.db.reconnecting import ReconnectingConnection
 from penstock.engine.penstock import Penstock
 from penstock.model import TaskId
 from penstock.queue.duty_calls import DutyCalls
-from penstock.queue.native import NativeBroker
+from penstock.queue.lease_calls import LeaseCalls
 
 MOST = 1_000
 
@@ -19,12 +19,12 @@ async def claim_and_crash(app: Penstock) -> list[TaskId]:
     """
     line = ReconnectingConnection(app.addresses.runtime, application_name="penstock testing")
     try:
-        calls, broker, queues = DutyCalls(line), NativeBroker(line, line), app.registry.queues()
+        calls, lease_calls, queues = DutyCalls(line), LeaseCalls(line, line), app.registry.queues()
         worker_id = await calls.register("crashed", queues, app.settings.lease_seconds)
         return [
             lease.task_id
             for queue in queues
-            for lease in await broker.claim(worker_id, queue, MOST, [], [], True, True)
+            for lease in await lease_calls.claim(worker_id, queue, MOST, [], [], True, True)
         ]
     finally:
         await line.close()

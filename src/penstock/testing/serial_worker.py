@@ -13,7 +13,7 @@ from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import Lease
 from penstock.observe import Metrics
 from penstock.queue.duty_calls import DutyCalls
-from penstock.queue.native import NativeBroker
+from penstock.queue.lease_calls import LeaseCalls
 from penstock.queue.registry import Registry
 from penstock.settings import Settings
 from penstock.worker.closer import Closer
@@ -32,9 +32,9 @@ class SerialWorker:
         self._lines = [ReconnectingConnection(url, application_name="penstock testing") for _ in range(3)]
         claims, closes, duties = self._lines
         self._calls = DutyCalls(duties)
-        self._broker = NativeBroker(claims, closes)
+        self._lease_calls = LeaseCalls(claims, closes)
         metrics = Metrics()
-        self._closer = Closer(self._broker, metrics, lambda _freed: None)
+        self._closer = Closer(self._lease_calls, metrics, lambda _leases, _freed: None)
         self._runner = Runner(registry, self._closer, metrics, self._open_pool)
         self._pool: Pool | None = None
         self._registration: Registration | None = None
@@ -54,7 +54,7 @@ class SerialWorker:
         await self._calls.rescue()
         await fire_schedules(self._calls)
         for queue in self._queues:
-            for lease in await self._broker.claim(worker_id, queue, 1, [], [], True, True):
+            for lease in await self._lease_calls.claim(worker_id, queue, 1, [], [], True, True):
                 return lease
         return None
 
@@ -72,7 +72,7 @@ class SerialWorker:
 
     async def put_back(self, lease: Lease) -> None:
         assert self._registration is not None
-        await self._broker.release(self._registration.worker_id, [lease])
+        await self._lease_calls.release(self._registration.worker_id, [lease])
 
     async def stop(self) -> None:
         try:

@@ -30,6 +30,7 @@ class TaskFailed(PenstockError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
+        self.args = (code, message)
 
 
 @dataclass(frozen=True, slots=True)

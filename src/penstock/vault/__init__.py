@@ -6,7 +6,7 @@ from penstock.lazy import lazy
 
 if TYPE_CHECKING:
     from penstock.vault.configured_keys import master_keys
-    from penstock.vault.errors import AwsRefused, SecretUnreadable, VaultKeyInvalid, VaultKeyMissing
+    from penstock.vault.errors import SecretUnreadable, VaultKeyInvalid, VaultKeyMissing
     from penstock.vault.key_ring import KeyRing
     from penstock.vault.keys import MasterKey, generate_key, read_keys
     from penstock.vault.sealing import Sealed, Vault
@@ -16,7 +16,6 @@ __all__ = [
     "ACCESS_TOKEN",
     "REFRESH_TOKEN",
     "WEBHOOK",
-    "AwsRefused",
     "KeyRing",
     "MasterKey",
     "Sealed",
@@ -35,7 +34,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "configured_keys": ["master_keys"],
-        "errors": ["AwsRefused", "SecretUnreadable", "VaultKeyInvalid", "VaultKeyMissing"],
+        "errors": ["SecretUnreadable", "VaultKeyInvalid", "VaultKeyMissing"],
         "key_ring": ["KeyRing"],
         "keys": ["MasterKey", "generate_key", "read_keys"],
         "sealing": ["Sealed", "Vault"],

@@ -29,7 +29,7 @@ class VaultKeyMissing(PenstockError):
 
 
 class SecretUnreadable(PenstockError):
-    """A sealed secret was changed, or belongs to another tenant, id or name."""
+    """An encrypted secret was changed, or belongs to another tenant, id or name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -38,18 +38,3 @@ class SecretUnreadable(PenstockError):
         )
         self.name = name
         self.args = (name,)
-
-
-class AwsRefused(PenstockError):
-    """AWS did not do what it was asked to; `code` is its code, never its text or our parameters."""
-
-    def __init__(self, service: str, operation: str, code: str) -> None:
-        super().__init__(
-            f"AWS {service} did not {operation.replace('_', ' ')}: {code}",
-            "Check the key id or prefix, PENSTOCK_AWS_REGION, the endpoint, and that this process's AWS"
-            f" credentials allow {service}:{''.join(map(str.capitalize, operation.split('_')))}",
-        )
-        self.service = service
-        self.operation = operation
-        self.code = code
-        self.args = (service, operation, code)

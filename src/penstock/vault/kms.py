@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from penstock.aws import AwsClient
 from penstock.db.reach import reach
 from penstock.settings import Settings
-from penstock.vault.aws import AwsClient
 from penstock.vault.errors import VaultKeyInvalid
 from penstock.vault.keys import KEY_BYTES, MasterKey
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
+from penstock.aws import AwsClient, AwsRefused
 from penstock.db.reach import reach
 from penstock.db.tenancy import SET_TENANT
 from penstock.errors import NotFound, SettingInvalid
 from penstock.model import SourceId, uuid7
 from penstock.settings import Settings
-from penstock.vault.aws import AwsClient
-from penstock.vault.errors import AwsRefused, SecretUnreadable
+from penstock.vault.errors import SecretUnreadable
 
 VARIABLE: Final = "PENSTOCK_SECRET_STORE"
 BATCH: Final = 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,9 +14,9 @@ from penstock.errors import InvalidArgument, NotFound
 from penstock.model import TenantId
 from penstock.model.rows import row_from, row_from_json
 from penstock.sources.clients.grouping import group_clients
-from penstock.sources.clients.rows import ClientDetails, ClientList, ClientRow
+from penstock.sources.clients.rows import ClientDetails, ClientList, ClientOrder, ClientRow
 
-LIST: Final = "select ingest.list_clients($1, $2, $3, $4)"
+LIST: Final = "select ingest.list_clients($1, $2, $3, $4, $5, $6)"
 FIND: Final = "select ingest.find_clients($1)"
 SHOW: Final = "select ingest.show_client($1)"
 JOIN: Final = "select ingest.join_clients($1, $2, $3)"
@@ -31,17 +32,26 @@ class Clients:
         self._tenants = tenants
 
     async def list(
-        self, tenant_id: TenantId, *, query: str | None = None, cursor: str | None = None, limit: int = 50
+        self,
+        tenant_id: TenantId,
+        *,
+        query: str | None = None,
+        sort: ClientOrder = "name",
+        cursor: str | None = None,
+        limit: int = 50,
     ) -> ClientList:
-        """Clients by name; `query` is part of a name."""
-        name, client_id = _read_cursor(cursor)
+        """Clients by name or last change; `query` is part of a name."""
+        by_name = sort.endswith("name")
+        last, client_id = _read_cursor(cursor)
+        name, changed_at = (last, None) if by_name else (None, _time_in(last))
         await group_clients(self._tenants, tenant_id)
         async with self._tenants.transaction(tenant_id) as conn:
-            found = await conn.fetch(LIST, query, name, client_id, limit + 1)
+            found = await conn.fetch(LIST, query, name, client_id, limit + 1, sort, changed_at)
         rows: list[dict[str, Any]] = [json.loads(row[0]) for row in found]
         more = len(rows) > limit
         rows = rows[:limit]
-        following = _write_cursor(rows[-1]["name_key"], rows[-1]["client_id"]) if more else None
+        last_of = "name_key" if by_name else "updated_at"
+        following = _write_cursor(rows[-1][last_of], rows[-1]["client_id"]) if more else None
         return ClientList(items=[row_from(ClientRow, row) for row in rows], cursor=following)
 
     async def show(self, tenant_id: TenantId, client_id: UUID) -> ClientDetails:
@@ -137,8 +147,8 @@ class Clients:
             await conn.execute(REMOVE, client_id)
 
 
-def _write_cursor(name: str, client_id: str) -> str:
-    return base64.urlsafe_b64encode(f"{client_id}{name}".encode()).decode().rstrip("=")
+def _write_cursor(last: str, client_id: str) -> str:
+    return base64.urlsafe_b64encode(f"{client_id}{last}".encode()).decode().rstrip("=")
 
 
 def _read_cursor(cursor: str | None) -> tuple[str | None, UUID | None]:
@@ -150,6 +160,19 @@ def _read_cursor(cursor: str | None) -> tuple[str | None, UUID | None]:
             raise ValueError
         return text[36:], UUID(text[:36])
     except ValueError:
-        raise InvalidArgument(
-            f"{cursor!r} is not a cursor", "cursor", "Pass the cursor of the previous page unchanged"
-        ) from None
+        raise _not_a_cursor(cursor) from None
+
+
+def _time_in(last: str | None) -> datetime | None:
+    if last is None:
+        return None
+    try:
+        return datetime.fromisoformat(last).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _not_a_cursor(last) from None
+
+
+def _not_a_cursor(given: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"{given!r} is not a cursor", "cursor", "Pass the cursor of the previous page unchanged"
+    )

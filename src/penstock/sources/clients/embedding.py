@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 BATCH: Final = 500
+QUIET_SECONDS: Final = 600.0
+AWAY: Final = (EmbedderBusy, EmbedderFailed, EmbedderRefused, EmbedderUnavailable)
 EMBEDDER: Final = "select ingest.source_embedder($1)"
 TO_EMBED: Final = "select * from ingest.clients_to_embed($1, $2, $3, $4)"
+PROJECTS: Final = "select * from all_tenants.projects_with_clients_to_embed()"
+MANUAL_TO_EMBED: Final = "select * from ingest.manual_clients_to_embed($1, $2, $3)"
 PUT: Final = "select ingest.put_client_embeddings($1, $2, $3, $4, $5)"
 
 
@@ -63,28 +67,62 @@ class ClientEmbedding:
             await beside.start(group_clients(self._tenants, tenant_id))
             return await self._embed_changed(tenant_id, source_id)
 
+    async def refresh_manual(self) -> int:
+        """Embed the clients of all tenants that people wrote or changed; returns how many were embedded."""
+        async with self._tenants.all_tenants() as conn:
+            projects = await conn.fetch(PROJECTS)
+        embedded = 0
+        away: set[str] = set()
+        for project in projects:
+            name = project["embedder"]
+            if name in away:  # asked once a round, however many projects use it
+                continue
+            try:
+                embedded += await self._embed_all(
+                    project["tenant_id"], name, MANUAL_TO_EMBED, project["project_id"]
+                )
+            except OverBudget as over:
+                log.throttled(
+                    "clients_not_embedded",
+                    every=QUIET_SECONDS,
+                    key=str(project["tenant_id"]),
+                    reason="budget",
+                    needed=over.needed,
+                    left=over.left,
+                )
+            except AWAY as down:
+                away.add(name)
+                log.throttled("clients_not_embedded", every=QUIET_SECONDS, key=name, reason=down.message)
+        return embedded
+
     async def _embed_changed(self, tenant_id: TenantId, source_id: SourceId) -> int:
         async with self._tenants.transaction(tenant_id) as conn:
             name: str | None = await conn.fetchval(EMBEDDER, source_id)
         if name is None or name == "none":
             return 0
-        embedded, after = 0, None
         try:
-            embedder = await self._embeds.embedder(name)
-            while found := await self._next(tenant_id, source_id, embedder, after):
-                embedded += await self._embed(tenant_id, name, embedder, found)
-                after = found[-1].client_id
+            return await self._embed_all(tenant_id, name, TO_EMBED, source_id)
         except OverBudget as over:
             log.warning("clients_not_embedded", reason="budget", needed=over.needed, left=over.left)
-        except (EmbedderBusy, EmbedderFailed, EmbedderRefused, EmbedderUnavailable) as down:
+        except AWAY as down:
             log.warning("clients_not_embedded", reason=down.message)
+        return 0
+
+    async def _embed_all(self, tenant_id: TenantId, name: str, statement: str, owner: UUID) -> int:
+        """All that the statement finds for a source or a project, in batches. OverBudget, or one of AWAY."""
+        embedded, after = 0, None
+        embedder = await self._embeds.embedder(name)
+        while found := await self._next(tenant_id, statement, owner, embedder, after):
+            embedded += await self._embed(tenant_id, name, embedder, found)
+            after = found[-1].client_id
         return embedded
 
     async def _next(
-        self, tenant_id: TenantId, source_id: SourceId, embedder: Embedder, after: UUID | None
+        self, tenant_id: TenantId, statement: str, owner: UUID, embedder: Embedder, after: UUID | None
     ) -> Sequence[_Client]:
+        given = (owner, embedder.model, after, BATCH) if statement is TO_EMBED else (owner, after, BATCH)
         async with self._tenants.transaction(tenant_id) as conn:
-            rows = await conn.fetch(TO_EMBED, source_id, embedder.model, after, BATCH)
+            rows = await conn.fetch(statement, *given)
         return [
             _Client(row["client_id"], row["text_sha256"], _fitting(row["text"], embedder)) for row in rows
         ]

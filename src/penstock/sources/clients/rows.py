@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from penstock.model import DocumentId, SourceId
+
+ClientOrder = Literal["name", "-name", "updated", "-updated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

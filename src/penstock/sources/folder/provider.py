@@ -31,6 +31,8 @@ class FolderProvider:
     kind: ClassVar[str] = "folder"
     title: ClassVar[str] = "Folder"
     maps: ClassVar[Mapping[str, FieldMap]] = {}
+    fixed: ClassVar[tuple[str, ...]] = ("path",)
+    """A tenant that could change it would read whatever the worker can."""
 
     def oauth(self, settings: Settings) -> OAuthApp | None:
         return None

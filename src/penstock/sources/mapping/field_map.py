@@ -12,8 +12,12 @@ class FieldMap(Protocol):
     """Maps records of one document type; `version` rises with every change of what it makes of a record."""
 
     @property
-    def document_type(self) -> str: ...
+    def document_type(self) -> str:
+        """Which records it maps."""
+
     @property
-    def version(self) -> int: ...
+    def version(self) -> int:
+        """Records that an older version mapped are mapped again."""
+
     def apply(self, external_id: str, payload: Mapping[str, Any]) -> Mapped:
         """Pure: the same payload always gives the same result. Raises MapFailed."""

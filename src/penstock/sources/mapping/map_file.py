@@ -25,6 +25,7 @@ class MapFileInvalid(PenstockError):
         self.path = path
         self.line = line
         self.field = field
+        self.reason = reason
         self.args = (path, line, field, reason)
 
 

@@ -54,6 +54,12 @@ class RecordMap:
 
     def apply(self, external_id: str, payload: Mapping[str, Json]) -> Mapped:
         """Pure: the same payload always gives the same result. Raises MapFailed."""
+        try:
+            return self._applied(external_id, payload)
+        except RecursionError:
+            raise MapFailed(self.document_type, "a value", "is nested too deeply") from None
+
+    def _applied(self, external_id: str, payload: Mapping[str, Json]) -> Mapped:
         rules = self._rules
         for expression in rules.required:
             if self._value(expression, payload) is None:

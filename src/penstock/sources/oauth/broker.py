@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final
 
+from penstock.aws import AwsRefused
 from penstock.db import Connection
 from penstock.db.connect import CONNECTION_LOST
 from penstock.db.tenancy import TenantPool
@@ -20,7 +21,6 @@ from penstock.sources.oauth.answers import Granted
 from penstock.sources.oauth.app import OAuthApp
 from penstock.sources.oauth.endpoint import OAuthEndpoints
 from penstock.sources.oauth.token_store import StoredTokens, TokenState, TokenStore
-from penstock.vault.errors import AwsRefused
 
 log = get_logger(__name__)
 

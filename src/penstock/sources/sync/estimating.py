@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from penstock.embed.cached import OverBudget
+from penstock.embed.price import cost_of
 from penstock.embed.tokens import counter
 from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderUnavailable
 from penstock.model import TenantId
@@ -93,8 +94,7 @@ async def estimate(
         for name, value in page.items():
             totals[name] += value * factor
     whole: dict[str, Any] = {name: round(value) for name, value in totals.items()}
-    cost = None if price is None else round(whole["tokens"] * price / 1_000_000, 4)
-    return SyncEstimate(**whole, cost=cost, is_at_least=is_at_least)
+    return SyncEstimate(**whole, cost=cost_of(whole["tokens"], price), is_at_least=is_at_least)
 
 
 async def _first_page(

@@ -25,7 +25,7 @@ from penstock.sources.errors import (
     TokenRejected,
 )
 from penstock.sources.mail.stored_memory import StoredMemory
-from penstock.sources.protocol import Checkpoint, Cursor, OpenSource, SyncEvent
+from penstock.sources.protocol import Checkpoint, Cursor, LookProvider, OpenSource, SyncEvent
 from penstock.sources.registry import needs_grant
 from penstock.sources.sync.items import Batch
 from penstock.sources.sync.job import MAX_ATTEMPTS, SyncJob, SyncSource
@@ -84,6 +84,10 @@ class _Run:
     slice_ends: float
     checkpoints: int = 0
     embedded: int = 0
+
+    @property
+    def by_looks(self) -> bool:
+        return isinstance(self.provider, LookProvider)
 
 
 class Sync:
@@ -236,7 +240,9 @@ class Sync:
                     # What a cap left out is not gone.
                     keeps = event.keeps_unseen or event.left_out > 0
                     if (cursor.is_full or event.is_complete) and not keeps:
-                        await self._writer.remove_unseen(going.tenant_id, going.source_id, going.job, stream)
+                        await self._writer.remove_unseen(
+                            going.tenant_id, going.source_id, going.job, stream, by_looks=going.by_looks
+                        )
                     await self._writer.finish_stream(going.tenant_id, going.job, stream, event)
                     going.checkpoints += 1
                     return
@@ -250,7 +256,13 @@ class Sync:
     async def _write(self, going: _Run, batch: Batch, checkpoint: Checkpoint | None) -> None:
         if len(batch) or checkpoint is not None:
             going.embedded += await self._writer.write(
-                going.tenant_id, going.source_id, going.job, batch, going.provider.maps, checkpoint
+                going.tenant_id,
+                going.source_id,
+                going.job,
+                batch,
+                going.provider.maps,
+                checkpoint,
+                by_looks=going.by_looks,
             )
         if checkpoint is not None:
             going.checkpoints += 1

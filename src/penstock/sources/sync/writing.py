@@ -30,6 +30,7 @@ PUT = "select ingest.put_items($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
 PUT_DECISIONS = "select ingest.put_decisions($1, $2, $3, $4, $5, $6)"
 PUT_FACTS = "select ingest.put_facts($1, $2, $3)"
 REMOVE = "select ingest.remove_items($1, $2, $3)"
+LOOK = "select ingest.request_looks($1, $2, $3, $4, $5)"
 UNSEEN = "select ingest.unseen_items($1, $2)"
 MOVE = "select ingest.move_cursor($1, $2, $3, $4, $5, $6, $7)"
 
@@ -64,9 +65,17 @@ class ItemWriter:
         batch: Batch,
         maps: Mapping[str, FieldMap],
         checkpoint: Checkpoint | None,
+        *,
+        by_looks: bool = False,
     ) -> int:
-        """Write what changed and move the cursor; returns how many texts were embedded."""
+        """Write what changed and move the cursor; returns how many texts were embedded.
+
+        With `by_looks` nothing is read here: a task looks at each item that changed.
+        """
         unchanged, known = await self._compare(tenant_id, source_id, batch, maps)
+        if by_looks:
+            await self._have_looked_at(tenant_id, source_id, job, batch, unchanged, checkpoint)
+            return 0
         records = []
         for external_id, read in batch.items.items():
             if external_id not in unchanged:
@@ -76,6 +85,24 @@ class ItemWriter:
         return await self._put(
             tenant_id, source_id, job, batch, records, known, sorted(unchanged), checkpoint, is_remap=False
         )
+
+    async def _have_looked_at(
+        self,
+        tenant_id: TenantId,
+        source_id: SourceId,
+        job: SyncJob,
+        batch: Batch,
+        unchanged: set[str],
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        """Enqueue the looks in the transaction that moves the cursor past their items."""
+        written = _Written(job, source_id, batch.stream, "", self._code_version, False, 0)
+        changed = sorted({*batch.items.keys() - unchanged, *batch.gone})
+        async with self._tenants.transaction(tenant_id) as conn:
+            await written.put(conn, [], sorted(unchanged), batch.failures)
+            await conn.execute(LOOK, job.job_id, job.run, batch.stream, changed, False)
+            if checkpoint is not None:
+                await _move(conn, job, batch.stream, checkpoint)
 
     async def remap(
         self, tenant_id: TenantId, source_id: SourceId, job: SyncJob, maps: Mapping[str, FieldMap]
@@ -123,15 +150,18 @@ class ItemWriter:
         return embedded
 
     async def remove_unseen(
-        self, tenant_id: TenantId, source_id: SourceId, job: SyncJob, stream: str
+        self, tenant_id: TenantId, source_id: SourceId, job: SyncJob, stream: str, *, by_looks: bool = False
     ) -> None:
-        """Remove what a full pass did not see, before its last checkpoint is written."""
+        """Remove what a full pass did not see, or have it looked at, before its last checkpoint."""
         while True:
             async with self._tenants.transaction(tenant_id) as conn:
                 unseen = [row[0] for row in await conn.fetch(UNSEEN, source_id, stream)]
                 if not unseen:
                     return
-                await conn.execute(REMOVE, job.job_id, job.run, sorted(unseen))
+                if by_looks:
+                    await conn.execute(LOOK, job.job_id, job.run, stream, sorted(unseen), True)
+                else:
+                    await conn.execute(REMOVE, job.job_id, job.run, sorted(unseen))
 
     async def finish_stream(
         self, tenant_id: TenantId, job: SyncJob, stream: str, checkpoint: Checkpoint

@@ -13,6 +13,7 @@ class SimulatedClock:
         self._offset = timedelta()
 
     def now(self) -> datetime:
+        """The current time of the providers."""
         return (self._fixed or datetime.now(UTC)) + self._offset
 
     def advance(self, seconds: float) -> datetime:

@@ -69,7 +69,7 @@ async def measure(
 ) -> report.Outcome | None:
     cases = workload.cases(names)
     rounds: dict[str, list[Figures]] = {case: [] for case in cases}
-    for number in range(environment.plan.rounds):
+    for number in range(min(environment.plan.rounds, workload.most_rounds)):
         turn = number % len(cases) if cases else 0
         for case in cases[turn:] + cases[:turn]:
             figures = await workload.measure(environment, case)
@@ -123,7 +123,22 @@ async def describe(environment: Environment, names: Sequence[str]) -> Mapping[st
     }
 
 
-OWN_OPTIONS = ("console", "documents", "mail", "mailbox", "messages", "push", "search", "sources")
+OWN_OPTIONS = (
+    *(
+        "console",
+        "documents",
+        "fusion",
+        "inlets",
+        "mail",
+        "mailbox",
+        "messages",
+        "push",
+        "qdrant",
+        "reading",
+        "scale",
+    ),
+    *("search", "sources"),
+)
 """Benchmarks with options of their own: `python -m bench NAME …` runs `bench.NAME`."""
 
 

@@ -74,8 +74,10 @@ class Words:
 class Corpus:
     """Documents of ten chunks, about a topic and a second one; each names two of the names others share."""
 
-    def __init__(self, documents: int, seed: int = 7) -> None:
+    def __init__(self, documents: int, seed: int = 7, chunk_words: int = CHUNK_WORDS) -> None:
+        """A chunk has at least the 50 words of its topics."""
         self.documents = documents
+        self.chunk_words = chunk_words
         self.words = Words()
         self._random = np.random.default_rng(seed)
         count = len(self.words.words)
@@ -114,13 +116,13 @@ class Corpus:
     def _chunk(self, document: int, place: int) -> tuple[str, npt.NDArray[np.int64]]:
         """Its text and the dozen words of the topic it is about."""
         random = np.random.default_rng((11, document, place))
-        words = np.searchsorted(self._common, random.random(CHUNK_WORDS))
+        words = np.searchsorted(self._common, random.random(self.chunk_words))
         first, second = self._topic[document]
         about = self._topics[first][random.choice(TOPIC_WORDS, 12, replace=False, p=self._within)]
         words[:40] = random.choice(about, 40)
         words[40:50] = self._topics[second][random.choice(TOPIC_WORDS, 10, p=self._within)]
         text = [self.words.words[word] for word in random.permutation(words)]
-        text[random.integers(CHUNK_WORDS)] = self._names[document][place % 2]
+        text[random.integers(self.chunk_words)] = self._names[document][place % 2]
         return " ".join(text), about
 
 

@@ -15,6 +15,9 @@ class Plan:
     pinned_window: int = 20_000
     latency_rate: float = 100.0
     latency_seconds: float = 20.0
+    fleet_seconds: float = 6.0
+    large_tasks: int = 400
+    waiting_tasks: int = 1_000_000
     notify_writers: int = 16
     notify_seconds: float = 5.0
     batch: int = 1_000
@@ -41,6 +44,9 @@ QUICK = Plan(
     pinned_tasks=20_000,
     pinned_window=2_000,
     latency_seconds=3.0,
+    fleet_seconds=2.0,
+    large_tasks=40,
+    waiting_tasks=20_000,
     notify_seconds=1.0,
     child_timeout=120.0,
 )

@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import datetime
+import json
 import re
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import asyncpg
 
 from bench import machine, report
 from bench.console.browser import Lists, lists_in_a_browser
-from bench.console.calls import CALLS, TENANT_ONLY, callers, shown_calls
+from bench.console.calls import CALLS, callers, is_for, previews_of, shown_calls
 from bench.console.filling import fill
 from bench.job import Figures
 from bench.server import running_server
@@ -28,8 +30,12 @@ from penstock.db.tenancy import TenantPool
 from penstock.engine.engine import Engine
 from penstock.settings import Settings
 
+if TYPE_CHECKING:
+    import httpx2
+
 PACKAGES = ("penstock", "asyncpg", "fastapi", "uvicorn")
 CALL_MS = 300.0
+ID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{4,}[0-9.]*"
 STATEMENT_MS = 200.0
 STATEMENTS = """
 select max(s.max_exec_time) from pg_stat_statements s
@@ -126,13 +132,19 @@ async def measure(
         serving = asyncio.create_task(running.serve([listening]))
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         async with callers(url, addresses.operator, key.secret) as clients:
+            await clients["tenant"].get("/v1/search?q=warm")  # the first search loads the model
             for who, client in clients.items():
                 wanted = [*CALLS, *await shown_calls(client)]
                 for path in wanted:
-                    if who == "installation" and path.startswith(TENANT_ONLY):
-                        continue
-                    name = f"{who} {re.sub(r'[0-9]{4,}[0-9.]*', 'N', path)}"
-                    rounds[name] = [await timed(client, path, options.repeats)]
+                    if is_for(who, path):
+                        name = f"{who} {re.sub(ID, 'N', path)}"
+                        rounds[name] = [await timed(client, path, options.repeats)]
+                        print(f"{name}: {rounds[name][0]['max_ms']:.0f} ms", file=sys.stderr)
+                for action, chosen in previews_of(who):
+                    name = f"{who} preview {action} {json.dumps(chosen)}"
+                    body = {"action": action, "filter": chosen}
+                    path = "/v1/operations/preview"
+                    rounds[name] = [await timed(client, path, options.repeats, body)]
                     print(f"{name}: {rounds[name][0]['max_ms']:.0f} ms", file=sys.stderr)
         lists = await lists_in_a_browser(url, addresses.operator, options.tenant, options.repeats)
         running.stop()
@@ -146,12 +158,14 @@ async def measure(
     return rounds, lists, statement_ms, postgres
 
 
-async def timed(client: object, path: str, repeats: int) -> Figures:
+async def timed(
+    client: httpx2.AsyncClient, path: str, repeats: int, body: Mapping[str, object] | None = None
+) -> Figures:
     taken = []
     size = 0
     for _ in range(repeats):
         began = perf_counter()
-        answer = await client.get(path)  # type: ignore[attr-defined]  # an httpx2 client
+        answer = await client.request("GET" if body is None else "POST", path, json=body)
         taken.append((perf_counter() - began) * 1_000)
         assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text[:300]}"
         size = len(answer.content)

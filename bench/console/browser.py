@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
 from time import perf_counter
 from typing import Final
@@ -12,21 +11,13 @@ from bench.job import Figures
 from bench.workloads import Column, Medians, Verdict
 from penstock.accounts import Sessions
 from penstock.db.tenancy import TenantPool
+from tests.plugins.chromium import FLAGS, chromium
 
 PAGES: Final = {"tasks": "/tasks?state=ready", "documents": "/documents"}
 ROW: Final = ".vtable-body .vtable-row"
 SCROLLED_SECONDS: Final = 6
 FIRST_ROWS_MS: Final = 1_000.0
 FRAMES: Final = 50.0
-FLAGS: Final = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 COUNT: Final = """seconds => new Promise(done => {
   const began = performance.now();
   let frames = 0;
@@ -61,7 +52,7 @@ async def lists_in_a_browser(
     url: str, operator_url: str, tenant: str, repeats: int
 ) -> dict[str, list[Figures]]:
     """Empty, with a line that says why, where there is no browser."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = chromium()
     try:
         from playwright.async_api import Page, async_playwright
     except ImportError:
@@ -94,7 +85,7 @@ async def lists_in_a_browser(
         return {"first_rows_ms": first, "frames": frames, "rows": float(rows or 0)}
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)
         try:
             page = await browser.new_page(viewport={"width": 1280, "height": 900})
             await page.goto(f"{url}/login/{link.token}")

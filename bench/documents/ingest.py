@@ -100,7 +100,12 @@ class Ingest:
         over = ratio(medians, "seconds", "penstock", "bare loop")
         assert over is not None
         return [
-            Verdict("Penstock's time for the corpus / the bare loop's", over, 1.2, at_least=False),
+            Verdict("Penstock's time for the corpus / the bare loop's", over, 1.05, at_least=False),
+            *(
+                Verdict(f"Penstock's time for the corpus / that of {peer}", beside, 1.0, at_least=False)
+                for peer in PEERS
+                if (beside := ratio(medians, "seconds", "penstock", peer)) is not None
+            ),
             Verdict("Texts embedded for the unchanged corpus", ours["again_texts"], 0, at_least=False),
             Verdict("Times faster for the unchanged corpus", ours["seconds"] / ours["again_seconds"], 20),
             Verdict("Texts embedded for a forced re-index", ours["forced_texts"], 0, at_least=False),

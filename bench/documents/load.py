@@ -31,11 +31,11 @@ class Cpu:
 def cpu(place: Place) -> Cpu:
     times = psutil.Process().cpu_times()
     own = times.user + times.system
-    server = _tree_seconds(place.server_pid) if place.server_pid else 0.0
-    return Cpu(own, _tree_seconds(os.getpid()) - own, server)
+    server = tree_seconds(place.server_pid) if place.server_pid else 0.0
+    return Cpu(own, tree_seconds(os.getpid()) - own, server)
 
 
-def _tree_seconds(pid: int) -> float:
+def tree_seconds(pid: int) -> float:
     """A child that ended stays counted: its parent has its time."""
     seconds = 0.0
     for process in _tree(pid):

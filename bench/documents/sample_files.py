@@ -25,11 +25,11 @@ class SampleFile:
     content: bytes
 
 
-def mixed(sizes: Sizes) -> list[SampleFile]:
-    """Seven kinds in turn, of one paragraph to forty."""
+def mixed(sizes: Sizes, start: int = 0) -> list[SampleFile]:
+    """Seven kinds in turn, of one paragraph to forty; with `start`, others than the first ones."""
     makers = list(MAKERS.items())
     made = []
-    for number in range(sizes.documents):
+    for number in range(start, start + sizes.documents):
         ending, (mime_type, make) = makers[number % len(makers)]
         prose = Prose(number)
         title = prose.heading()

@@ -17,7 +17,7 @@ from bench.workloads import Column, Medians, Verdict
 
 PAUSED = "worker paused"
 RUNNING = {"worker running, wordllama": "wordllama", "worker running, MiniLM": "minilm"}
-REQUIRED = {PAUSED: 50.0, **dict.fromkeys(RUNNING, 250.0)}
+REQUIRED = {PAUSED: 30.0, **dict.fromkeys(RUNNING, 30.0)}
 WARM_UPS = 20
 
 

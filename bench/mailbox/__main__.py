@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import datetime
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from bench.documents.sizes import QUICK
 from bench.job import Figures
 from bench.mailbox.arriving import PARTS, arrivals, figures
 from bench.mailbox.services import mail_services
+from bench.run import Run
 from bench.server import running_server
 from bench.workloads import Column, Medians, Verdict
 
@@ -64,9 +64,8 @@ async def measured(environment: DocumentEnvironment, mails: int) -> Figures:
 
 async def run(words: Sequence[str]) -> int:
     options = arguments(words)
-    started = datetime.datetime.now(datetime.UTC)
+    record = Run("mailbox", words, options)
     rounds: dict[str, list[Figures]] = {"penstock": []}
-    described = machine.describe(options.data)
     async with running_server(options.data) as server:
         environment = DocumentEnvironment(server, QUICK)
         for number in range(options.rounds):
@@ -76,18 +75,8 @@ async def run(words: Sequence[str]) -> int:
         async with environment.place() as place, admin(place) as connection:
             postgres = await connection.fetchval("show server_version")
     outcome = report.Outcome(Arriving(), rounds)
-    facts: dict[str, object] = {
-        "date": started.isoformat(timespec="seconds"),
-        "command": " ".join(["python -m bench mailbox", *words]),
-        "machine": described,
-        "versions": machine.versions(PACKAGES, postgres),
-        "server settings": server.settings,
-        "sizes": {"mails": options.mails, "rounds": options.rounds},
-        "seconds": round((datetime.datetime.now(datetime.UTC) - started).total_seconds()),
-    }
-    path = report.write(options.name, facts, [outcome])
-    report.show(path.read_text())
-    return 0 if all(verdict.passed for verdict in outcome.verdicts) else 1
+    sizes = {"mails": options.mails, "rounds": options.rounds}
+    return record.end(server, machine.versions(PACKAGES, postgres), sizes, [outcome])
 
 
 def main(words: Sequence[str]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import datetime
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from bench.documents.running_engine import admin
 from bench.documents.sizes import QUICK
 from bench.job import Figures
 from bench.messages.sending import bare, supervised
+from bench.run import Run, in_turn, set_ratios
 from bench.server import running_server
 from bench.workloads import Column, Medians, Verdict
 
@@ -59,38 +59,23 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
 
 async def run(words: Sequence[str]) -> int:
     options = arguments(words)
-    started = datetime.datetime.now(datetime.UTC)
+    record = Run("messages", words, options)
     rounds: dict[str, list[Figures]] = {case: [] for case in ("penstock", *LOOPS)}
     async with running_server(options.data) as server:
         environment = DocumentEnvironment(server, QUICK)
-        for number in range(options.rounds):
-            cases = list(rounds)
-            for case in cases[number % len(cases) :] + cases[: number % len(cases)]:
-                if case in LOOPS:
-                    figures = await bare(options.messages, LOOPS[case])
-                else:
-                    async with environment.place() as place, admin(place) as connection:
-                        postgres = await connection.fetchval("show server_version")
-                        figures = await supervised(place, options.messages)
-                rounds[case].append(figures)
-                print(f"emails round {number + 1} {case}: {figures['rate']:,.0f} messages/s", file=sys.stderr)
-    loop = sorted(figures["rate"] for figures in rounds["bare loop"])[options.rounds // 2]
-    for found in rounds.values():
-        for figures in found:
-            figures["ratio"] = figures["rate"] / loop
+        for number, case in in_turn(list(rounds), options.rounds):
+            if case in LOOPS:
+                figures = await bare(options.messages, LOOPS[case])
+            else:
+                async with environment.place() as place, admin(place) as connection:
+                    postgres = await connection.fetchval("show server_version")
+                    figures = await supervised(place, options.messages)
+            rounds[case].append(figures)
+            print(f"emails round {number} {case}: {figures['rate']:,.0f} messages/s", file=sys.stderr)
+    set_ratios(rounds, "bare loop")
     outcome = report.Outcome(Emails(options.messages), rounds)
-    facts: dict[str, object] = {
-        "date": started.isoformat(timespec="seconds"),
-        "command": " ".join(["python -m bench messages", *words]),
-        "machine": machine.describe(options.data),
-        "versions": machine.versions(PACKAGES, postgres),
-        "server settings": server.settings,
-        "sizes": {"messages": options.messages, "rounds": options.rounds},
-        "seconds": round((datetime.datetime.now(datetime.UTC) - started).total_seconds()),
-    }
-    path = report.write(options.name, facts, [outcome])
-    report.show(path.read_text())
-    return 0 if all(verdict.passed for verdict in outcome.verdicts) else 1
+    sizes = {"messages": options.messages, "rounds": options.rounds}
+    return record.end(server, machine.versions(PACKAGES, postgres), sizes, [outcome])
 
 
 def main(words: Sequence[str]) -> int:

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import contextlib
 import dataclasses
-import datetime
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ from bench.documents.sizes import QUICK
 from bench.environment import ROOT
 from bench.job import Figures
 from bench.push.load import notify
+from bench.run import Run
 from bench.server import running_server
 from bench.workloads import Column, Medians, Verdict
 from penstock.db.tenancy import TenantPool
@@ -149,7 +149,7 @@ async def counts(connection: Any) -> dict[str, int]:
 
 async def run(words: Sequence[str]) -> int:
     options = arguments(words)
-    started = datetime.datetime.now(datetime.UTC)
+    record = Run("push", words, options)
     rounds: dict[str, list[Figures]] = {"penstock": []}
     async with running_server(options.data) as server:
         environment = DocumentEnvironment(server, QUICK)
@@ -160,18 +160,8 @@ async def run(words: Sequence[str]) -> int:
         async with environment.place() as place, admin(place) as connection:
             postgres = await connection.fetchval("show server_version")
     outcome = report.Outcome(Notifications(), rounds)
-    facts: dict[str, object] = {
-        "date": started.isoformat(timespec="seconds"),
-        "command": " ".join(["python -m bench push", *words]),
-        "machine": machine.describe(options.data),
-        "versions": machine.versions(PACKAGES, postgres),
-        "server settings": server.settings,
-        "sizes": {"rate": options.rate, "seconds": options.seconds, "mailboxes": options.mailboxes},
-        "seconds": round((datetime.datetime.now(datetime.UTC) - started).total_seconds()),
-    }
-    path = report.write(options.name, facts, [outcome])
-    report.show(path.read_text())
-    return 0 if all(verdict.passed for verdict in outcome.verdicts) else 1
+    sizes = {"rate": options.rate, "seconds": options.seconds, "mailboxes": options.mailboxes}
+    return record.end(server, machine.versions(PACKAGES, postgres), sizes, [outcome])
 
 
 def main(words: Sequence[str]) -> int:

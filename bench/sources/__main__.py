@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import contextlib
 import dataclasses
-import datetime
 import json
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -19,6 +18,7 @@ from bench.documents.running_engine import admin
 from bench.documents.sizes import QUICK
 from bench.environment import ROOT
 from bench.job import Figures
+from bench.run import Run, in_turn, set_ratios
 from bench.server import running_server
 from bench.workloads import Column, Medians, Verdict
 
@@ -110,7 +110,7 @@ async def measured(environment: DocumentEnvironment, role: str, contacts: int) -
 
 async def run(words: Sequence[str]) -> int:
     options = arguments(words)
-    started = datetime.datetime.now(datetime.UTC)
+    record = Run("sources", words, options)
     cases = {
         "penstock": ("sync", options.contacts),
         "penstock, a tenth": ("sync", options.contacts // SMALL),
@@ -119,31 +119,16 @@ async def run(words: Sequence[str]) -> int:
     rounds: dict[str, list[Figures]] = {case: [] for case in cases}
     async with running_server(options.data) as server:
         environment = DocumentEnvironment(server, QUICK)
-        for number in range(options.rounds):
-            names = list(cases)
-            for case in names[number % len(names) :] + names[: number % len(names)]:
-                figures = await measured(environment, *cases[case])
-                rounds[case].append(figures)
-                print(f"contacts round {number + 1} {case}: {figures['rate']:,.0f} items/s", file=sys.stderr)
+        for number, case in in_turn(list(cases), options.rounds):
+            figures = await measured(environment, *cases[case])
+            rounds[case].append(figures)
+            print(f"contacts round {number} {case}: {figures['rate']:,.0f} items/s", file=sys.stderr)
         async with environment.place() as place, admin(place) as connection:
             postgres = await connection.fetchval("show server_version")
-    loop = sorted(figures["rate"] for figures in rounds["bare loop"])[options.rounds // 2]
-    for found in rounds.values():
-        for figures in found:
-            figures["ratio"] = figures["rate"] / loop
+    set_ratios(rounds, "bare loop")
     outcome = report.Outcome(Contacts(), rounds)
-    facts: dict[str, object] = {
-        "date": started.isoformat(timespec="seconds"),
-        "command": " ".join(["python -m bench sources", *words]),
-        "machine": machine.describe(options.data),
-        "versions": machine.versions(PACKAGES, postgres),
-        "server settings": server.settings,
-        "sizes": {"contacts": options.contacts, "rounds": options.rounds},
-        "seconds": round((datetime.datetime.now(datetime.UTC) - started).total_seconds()),
-    }
-    path = report.write(options.name, facts, [outcome])
-    report.show(path.read_text())
-    return 0 if all(verdict.passed for verdict in outcome.verdicts if verdict.claim != GOAL) else 1
+    sizes = {"contacts": options.contacts, "rounds": options.rounds}
+    return record.end(server, machine.versions(PACKAGES, postgres), sizes, [outcome], goals=[GOAL])
 
 
 def main(words: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ use_memory()  # before anything asks for a temporary folder
 
 pytest_plugins = [
     "tests.plugins.environment",
+    "tests.plugins.certificates",
     "tests.plugins.compiled_tests",
     "tests.plugins.event_loop",
     "tests.plugins.forked_children",
@@ -25,9 +26,13 @@ pytest_plugins = [
     "tests.plugins.server_of_own",
     "tests.plugins.other_user",
     "tests.plugins.plain_server",
+    "tests.plugins.pgbouncer",
     "tests.plugins.aws",
     "tests.plugins.bucket",
+    "tests.plugins.objects",
     "tests.plugins.smtp",
     "tests.plugins.dovecot",
+    "tests.plugins.valkey",
+    "tests.plugins.bullmq",
     "tests.plugins.console",
 ]

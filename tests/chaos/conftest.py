@@ -13,4 +13,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.chaos)
-            item.add_marker(pytest.mark.timeout(1_800 if LONG else 120))
+            item.add_marker(pytest.mark.timeout(1_800 if LONG else 240))

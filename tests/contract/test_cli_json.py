@@ -32,7 +32,7 @@ TENANT = (
 )
 SOURCE = (
     "source_id kind name project status status_message account health sync_every_seconds next_sync_at"
-    " synced_at created_at updated_at"
+    " synced_at created_at updated_at documents last_job"
 )
 BACKUP = (
     "target format penstock_version schema_version created_at database_bytes database_sha256 blobs blob_store"
@@ -41,12 +41,13 @@ BACKUP = (
 KEY = "key_id name prefix scopes created_at expires_at revoked_at used_at"
 PROJECT = (
     "project_id slug name embedder next_embedder text_config chunk_strategy chunk_tokens chunk_overlap"
-    " created_at documents left_behind"
+    " created_at documents left_behind gate"
 )
 HIT = (
-    "kind score vector_score vector_rank text_score text_rank coverage relevance model document_id client_id"
-    " project_id source_id chunk_id ordinal title filename path mime_type author language document_created_at"
-    " document_modified_at heading_path page_from page_to text snippet"
+    "kind score vector_score vector_rank text_score text_rank rerank_score coverage relevance model"
+    " document_id client_id project_id source_id chunk_id ordinal ordinal_from ordinal_to char_start"
+    " char_end title filename path mime_type author language document_created_at document_modified_at"
+    " heading_path headings page_from page_to text snippet"
 )
 ESTIMATE = "documents chunks tokens cached_chunks cached_tokens model"
 EXPLAINED = (
@@ -201,7 +202,7 @@ def test_documents_and_accounts_print_their_documented_keys(penstock: CommandLin
     assert set(page["documents"][0]) == keys(DOCUMENT)
     assert set(mill("document", "show", document_id, "--json").json) == keys(DOCUMENT)
     found = mill("search", "gate", "--json").json
-    assert set(found) == keys("hits took_ms steps models model no_good_match degraded unavailable")
+    assert set(found) == keys("hits took_ms steps models model read_as no_good_match degraded unavailable")
     assert set(found["hits"][0]) == keys(HIT)
     assert set(found["hits"][0]["snippet"]) == keys("text marks html")
     got = mill("document", "get", document_id, "-o", "copy", "--json").json

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = (
-    "an RTF parser",
+    "a parser for another type",
     "another embedder",
     "email's backoff",
     "a column in `document list`",

@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[2]
 MOST = 400
 LONGER = {
     "tests/sql/queue_machine.py": "one state machine: every rule shares its model",
-    "tests/security/parsers_on_the_loop.py": "one list of every parser on an event loop",
 }
 
 

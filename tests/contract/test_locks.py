@@ -17,7 +17,8 @@ EXTRAS = PROJECT["optional-dependencies"]
 LOCKS = {
     "requirements.lock": ("dev",),
     "requirements-bench.lock": ("dev", "bench"),
-    "requirements-runtime.lock": ("aws", "build", "ocr", "qdrant"),
+    "requirements-ray.lock": ("dev", "ray"),
+    "requirements-runtime.lock": ("aws", "build", "ocr", "qdrant", "sqs"),
 }
 PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9._-]*)(?:\[[^]]*\])?==(?P<version>\S+)", re.MULTILINE)
 

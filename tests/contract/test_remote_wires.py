@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
-from penstock.embed.remote import RemoteEmbedder
-from penstock.errors import EmbedderBusy, EmbedderFailed
+from penstock.embed.registry import check_fallback
+from penstock.embed.remote import RemoteEmbedder, openai
+from penstock.errors import EmbedderBusy, EmbedderFailed, EmbedderUnavailable, SettingInvalid
 from penstock.simulators import EmbeddingsSimulator, Fault, busy, serving
 from penstock.simulators.embeddings import KEY
 from tests.contract.test_remote_embedders import TEXTS, remote, settings
@@ -102,7 +104,7 @@ async def with_fallback(
     second = EmbeddingsSimulator(brain_model=model)
     async with serving(second.app) as address:
         fallback = f"{address}/v1" if name.startswith("openai") else address
-        async with remote(name, embedding_fallback_url=fallback) as (embedder, first):
+        async with remote(name, embedder=name, embedding_fallback_url=fallback) as (embedder, first):
             yield embedder, first, second
 
 
@@ -116,6 +118,46 @@ async def test_the_fallback_serves_the_same_model_while_the_first_cannot(name: s
         assert (first.calls, second.calls) == (2, 1)
         await embedder.embed(TEXTS)
         assert second.calls == 1
+
+
+async def test_the_second_address_of_one_vendor_never_gets_the_key_or_texts_of_another() -> None:
+    mirror = EmbeddingsSimulator()
+    async with serving(mirror.app) as address:
+        cohere = "cohere:embed-v4.0"
+        async with remote("openai", embedder=cohere, embedding_fallback_url=f"{address}/v1") as (
+            embedder,
+            first,
+        ):
+            first.faults.add(Fault("status", 503))
+            with pytest.raises(EmbedderUnavailable):
+                await embedder.embed(TEXTS)
+        assert mirror.calls == 0
+        async with remote("cohere", embedder=cohere, embedding_fallback_url=address) as (embedder, first):
+            first.faults.add(Fault("status", 503))
+            await embedder.embed(TEXTS)
+        assert mirror.calls == 1
+
+
+async def test_beside_a_local_model_a_second_address_belongs_to_the_only_vendor_that_is_configured() -> None:
+    mirror = EmbeddingsSimulator()
+    async with serving(mirror.app) as address:
+        only: dict[str, Any] = {
+            "brain_url": None,
+            "openai_base_url": openai.DEFAULT_URL,
+            "openai_api_key": None,
+            "voyage_api_key": None,
+            "embedding_fallback_url": address,
+        }
+        async with remote("cohere", **only) as (embedder, first):
+            first.faults.add(Fault("status", 503))
+            await embedder.embed(TEXTS)
+        assert mirror.calls == 1
+        check_fallback(settings(address, **only))
+        with pytest.raises(SettingInvalid) as refused:
+            check_fallback(settings(address, **{**only, "openai_api_key": KEY}))
+    assert refused.value.variable == "PENSTOCK_EMBEDDING_FALLBACK_URL"
+    assert "PENSTOCK_EMBEDDER " in str(refused.value)
+    assert "openai, cohere" in str(refused.value)
 
 
 async def test_a_fallback_with_another_model_is_not_used_and_the_batch_waits() -> None:

@@ -39,8 +39,7 @@ class ImapRoom:
         return await self.health()
 
     async def rows(self, query: str, *arguments: object) -> list[dict[str, Any]]:
-        async with self.works.database.connect("admin") as admin:
-            return [dict(row) for row in await admin.fetch(query, *arguments)]
+        return await self.works.rows(query, *arguments)
 
     async def files(self) -> list[str]:
         rows = await self.rows("select filename from ingest.document where deleted_at is null")

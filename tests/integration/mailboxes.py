@@ -41,8 +41,7 @@ class Mailroom:
         return job
 
     async def rows(self, query: str, *arguments: object) -> list[dict[str, Any]]:
-        async with self.works.database.connect("admin") as admin:
-            return [dict(row) for row in await admin.fetch(query, *arguments)]
+        return await self.works.rows(query, *arguments)
 
     async def files(self) -> list[str]:
         """The names of all live documents that came with mails, sorted."""

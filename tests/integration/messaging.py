@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -223,11 +224,12 @@ class Messaging:
 
     async def retry_at_once(self, task_type: str, attempts: int) -> None:
         """So often the queue itself runs a task again, without a pause."""
+        retry = {"default": {"kind": "table", "delays": [0] * attempts}}  # a table's end is the last attempt
         await self.admin.execute(
-            "update queues.task_type set max_attempts = $2,"
-            """ retry = '{"default": {"kind": "table", "delays": [0, 0, 0, 0, 0]}}' where task_type = $1""",
+            "update queues.task_type set max_attempts = $2, retry = $3 where task_type = $1",
             task_type,
             attempts,
+            json.dumps(retry),
         )
 
 

@@ -55,6 +55,42 @@ async def test_a_tenant_is_deleted_by_its_key_and_followed_by_its_token(
         assert_problem(await client.get("/v1/projects"), 401, "api_key")
 
 
+async def test_a_browser_reads_the_receipt_as_a_page_with_the_same_facts(
+    database: Database, tmp_path: Path
+) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client() as client,
+        server.client("") as nobody,
+    ):
+        assert (await client.post("/v1/documents/upload", files=form())).status_code == 202
+        accepted = (await client.delete("/v1/tenant", params={"confirm": "acme"})).json()
+        running = await nobody.get(accepted["receipt_url"], headers=browser)
+        assert running.headers["content-type"].startswith("text/html")
+        assert "script-src" not in running.headers["content-security-policy"]
+        assert "The account is being deleted" in running.text
+        assert "files 1," in running.text
+        assert 'http-equiv="refresh"' in running.text
+        async with server.working():
+            await eventually(lambda: _is_done(server.url, accepted["receipt_token"]), within=60)
+        told = (await nobody.get(accepted["receipt_url"])).json()
+        page = (await nobody.get(accepted["receipt_url"], headers=browser)).text
+        assert "The account was deleted" in page
+        assert "The receipt matches its SHA-256." in page
+        assert "refresh" not in page
+        receipt = told["receipt"]
+        for fact in (told["account_id"], told["receipt_sha256"], receipt["contents_sha256"], *told["flags"]):
+            assert str(fact) in page
+        for name, number in {**receipt["removed"], **receipt["overwritten"]}.items():
+            assert f"{name.replace('_', ' ')} {number:,}" in page
+        for name in ("requested_at", "files_removed_at", "anonymized_at", "completed_at"):
+            assert receipt[name][:19].replace("T", " ") in page
+        assert receipt["backups"]["held_until"][:19].replace("T", " ") in page
+        unknown = await nobody.get("/v1/deletions/guess", headers=browser)
+        assert (unknown.status_code, "There is no such receipt" in unknown.text) == (404, True)
+
+
 async def _is_done(url: str, token: str) -> bool:
     async with Client(url, "pk_none") as client:
         return (await client.deletion(token)).status != "running"
@@ -162,8 +198,16 @@ def test_one_ctrl_c_ends_a_wait_whenever_it_is_pressed(mill: CommandLine) -> Non
         assert waits.code == 130
         assert "The deletion continues" in waits.text
     for tenths in range(0, 20, 4):  # from the start of Python on, over imports and connections
-        started = on_a_terminal(mill, *delete, press_at="", press_after=tenths / 10, within=30, fresh=True)
-        assert started.code in (130, -signal.SIGINT), started
+        started = on_a_terminal(mill, *delete, press_at="", press_after=tenths / 10, within=60, fresh=True)
+        before_us = started.code == 1 and "<frozen site>" in started.text and "penstock" not in started.text
+        assert before_us or started.code in (130, -signal.SIGINT), started
+
+
+def test_ctrl_c_while_a_command_is_loaded_ends_it_at_once(mill: CommandLine) -> None:
+    """Some modules catch a KeyboardInterrupt while they are imported; then it never arrived."""
+    loading = "import signal; assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL; raise SystemExit(7)"
+    (mill.folder / "typer.py").write_text(loading)  # found before the real one: -m has the folder first
+    assert on_a_terminal(mill, "tenant", "list", fresh=True).code == 7
 
 
 def test_a_command_on_a_terminal_that_exceeds_its_time_is_killed(penstock: CommandLine) -> None:

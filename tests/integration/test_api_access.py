@@ -141,7 +141,7 @@ async def test_an_internal_error_reveals_nothing_about_the_inside(
 ) -> None:
     async with api_server(database, tmp_path) as server, server.client() as client:
         async with database.connect("admin") as admin:
-            await admin.execute("alter function accounts.list_keys() rename to list_keys_away")
+            await admin.execute("alter function accounts.list_keys(jsonb) rename to list_keys_away")
         problem = assert_problem(await client.get("/v1/keys"), 500)
         assert "list_keys" not in str(problem)
         assert problem["request_id"] in str([record.__dict__ for record in caplog.records])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -41,8 +42,12 @@ async def answer_to(server: ApiServer, sent: bytes) -> tuple[int, dict[str, str]
 
 @asynccontextmanager
 async def others_are_served(server: ApiServer, *, within: float = 1.0) -> AsyncIterator[None]:
-    """Ask for /healthz all the while; no answer may take longer."""
+    """Ask for /healthz all the while; no answer may take longer.
+
+    How busy the machine was is known afterwards: the other tests may start just now.
+    """
     slowest = 0.0
+    before = stretched(within)
     over = asyncio.Event()
 
     async def ask() -> None:
@@ -60,7 +65,7 @@ async def others_are_served(server: ApiServer, *, within: float = 1.0) -> AsyncI
     finally:
         over.set()
         await asking
-    assert slowest < within
+    assert slowest < max(before, stretched(within))
 
 
 async def test_500_silent_connections_are_closed_in_time_while_others_are_served(
@@ -86,14 +91,17 @@ async def test_500_silent_connections_are_closed_in_time_while_others_are_served
             "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000\r\n\r\n--x".encode(),
         )
         # Here both sides of 500 connections share one loop: that they are not kept waiting is what is shown.
-        async with others_are_served(server, within=stretched(5)):
+        async with others_are_served(server, within=5):
             streams = [await connect(server) for _ in range(500)]
             for number, (_, writer) in enumerate(streams):
                 writer.write(starts[number % len(starts)])
             # Each ends: after an answer, or without one.
-            async with asyncio.timeout(stretched(8)):
+            before, began = stretched(8), time.monotonic()
+            async with asyncio.timeout(100):
                 for reader, _ in streams:
-                    await reader.read()
+                    with suppress(ConnectionResetError):  # it was closed before we wrote to it
+                        await reader.read()
+            assert time.monotonic() - began < max(before, stretched(8))
         for _, writer in streams:
             writer.close()
 

@@ -144,6 +144,18 @@ async def test_a_locked_or_broken_pdf_says_why_it_cannot_be_drawn(database: Data
                 assert answer.json()["remedy"]
 
 
+async def test_a_page_that_takes_too_long_names_the_setting_that_changes_it(
+    database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path, parse_seconds=0.006) as server, server.client() as client:
+        taken = await client.post(UPLOAD, files=form(pdf("Cedar Mill", PAGES), "m.pdf", "application/pdf"))
+        for call in ("pages", "pages/1"):
+            answer = await client.get(f"/v1/documents/{taken.json()['document_id']}/{call}")
+            assert answer.status_code == 422, answer.text
+            assert "longer than 0.001 s" in answer.json()["detail"]
+            assert "Raise PENSTOCK_PARSE_SECONDS" in answer.json()["remedy"]
+
+
 async def test_a_preview_never_runs_in_a_browser(database: Database, tmp_path: Path) -> None:
     async with api_server(database, tmp_path) as server, server.client() as client:
         page = "<html><script>alert(1)</script><p>The mill stands by the river.</p></html>"

@@ -27,6 +27,7 @@ READS = (
     "/v1/task-types",
     "/v1/workers",
     "/v1/schedules",
+    "/v1/inlets",
     "/v1/failures",
     "/v1/processes",
 )
@@ -35,6 +36,8 @@ SHARED = (
     ("POST", "/v1/queues/default/resume", None),
     ("PUT", "/v1/queues/default/limits", {"max_running": 4}),
     ("PATCH", "/v1/schedules/nightly", {"enabled": True}),
+    ("POST", "/v1/inlets/orders/pause", None),
+    ("POST", "/v1/inlets/orders/resume", None),
 )
 
 
@@ -61,6 +64,8 @@ async def scene(database: Database, folder: Path) -> AsyncIterator[Scene]:
                 "select queues.put_schedule('nightly', '0 0 * * *', 'UTC', now() + interval '1 day', 'greet',"
                 ' _payload => \'{"name": "Ada"}\')'
             )
+            async with database.connect("operator") as operators:
+                await operators.execute("select queues.put_inlet('orders', 'sqs', 'sqs:x', '{}', 'umbrella')")
             payload = {"name": "Ada", "password": "hunter2", "note": "key sk-0123456789abcdef0123"}
             enqueue = "select queues.enqueue('greet', $1, _tenant_id => $2)"
             mine = await runtime.fetchval(enqueue, json.dumps(payload), server.tenant.tenant_id)
@@ -134,6 +139,11 @@ async def test_what_tenants_share_is_for_operators_of_the_installation(
         assert (paused["paused"], paused["paused_by"]) == (True, "ada")
         assert paused["limits"][0]["max_running"] == 4
         assert_problem(await here.installation.post("/v1/queues/nowhere/pause"), 404, "queue")
+        assert_problem(await here.installation.post("/v1/inlets/nothing/pause"), 404, "inlet")
+        await ok(await here.installation.post("/v1/inlets/orders/pause"))
+        assert not (await ok(await here.other.get("/v1/inlets/orders")))["inlet"]["enabled"]
+        assert_problem(await here.viewer.get("/v1/inlets/orders"), 404, "inlet")
+        assert (await ok(await here.viewer.get("/v1/inlets")))["items"] == []
         overview = await ok(await here.viewer.get("/v1/overview"))
         assert overview["verdict"]["state"] == "attention"
         assert {

@@ -32,12 +32,7 @@ def routes() -> Iterator[APIRoute]:
     from penstock.engine.engine import Engine
 
     app = create_app(Engine(Settings()))
-    for route in app.routes:
-        inner = getattr(route, "effective_candidates", None)
-        for found in inner() if callable(inner) else [route]:
-            original = getattr(found, "original_route", found)
-            if isinstance(original, APIRoute):
-                yield original
+    yield from (route for route in app.routes if isinstance(route, APIRoute))
 
 
 def showing() -> list[tuple[str, str]]:

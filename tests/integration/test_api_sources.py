@@ -104,6 +104,7 @@ async def test_every_kind_of_source_says_how_it_is_added_and_what_is_missing(
     ways = {kind: (each["way"], each["is_ready"]) for kind, each in kinds.items()}
     assert ways == {
         "folder": ("config", True),
+        "s3": ("config", True),
         "gmail": ("consent", False),
         "google_drive": ("consent", False),
         "hubspot": ("consent", True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import tempfile
@@ -15,11 +16,15 @@ import psutil
 import pytest
 
 from penstock.db.embedded.server import EmbeddedServer
+from tests.plugins.busy import stretched
 from tests.plugins.command_line import CommandLine
 from tests.plugins.demo_pictures import can_be_taken, take_pictures
 from tests.plugins.prepared_cluster import PutCluster
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [
+    pytest.mark.timeout(400),
+    pytest.mark.slow("the demo as a user sees it: its own server, worker, embedder and console"),
+]
 
 
 @pytest.fixture
@@ -59,7 +64,9 @@ def test_the_demo_makes_documents_searchable_though_a_worker_is_killed_and_stays
     with demo.running("demo", "--model", "wordllama", "--json", "--stay") as child:
         assert child.stdout is not None
         assert child.stderr is not None
-        found, staying = (json.loads(child.stdout.readline()) for _ in range(2))
+        lines = [child.stdout.readline() for _ in range(2)]
+        assert all(lines), child.stderr.read()
+        found, staying = map(json.loads, lines)
         page = httpx2.get(staying["console"], follow_redirects=True, timeout=30)
         assert page.status_code == 200, "the console can be opened while the demo stays up"
         assert "Penstock" in page.text
@@ -108,6 +115,28 @@ def test_the_demo_makes_documents_searchable_though_a_worker_is_killed_and_stays
     assert more["hits"][0]["filename"] == "delivery-note.png"
 
 
+def test_without_a_terminal_the_demo_tells_its_story_and_ends_by_itself(second_demo: CommandLine) -> None:
+    ended = second_demo("demo", "--model", "wordllama", timeout=stretched(200))
+    assert ended.code == 0, ended.err
+    assert left_behind(second_demo) == []
+    said = ended.err.splitlines()
+    for step in ("Postgres in ", "Two workers: processes ", "43 files in "):
+        assert any(line.startswith(step) for line in said), (step, ended.err)
+    counted = {"documents": 51, "indexed": 51, "failed": 0, "lost": 0, "indexed twice": 0}
+    for what, number in counted.items():
+        assert re.search(rf"^{what} +{number}  ", ended.out, re.MULTILINE), (what, ended.out)
+    for provider in ("hubspot", "google_drive", "quickbooks", "gmail", "outlook"):
+        assert re.search(rf"^{provider} +[1-9]", ended.out, re.MULTILINE), (provider, ended.out)
+    _, _, mails = ended.out.partition("mail arrived")
+    arrived = [line for line in mails.splitlines()[1:3] if re.search(r"\d s +\d+\.\d\d s +\S+\.pdf$", line)]
+    assert {line.split()[0] for line in arrived} == {"outlook", "gmail"}, mails
+    assert "Restored autumn-prices.png" in mails
+    assert "\nNothing was lost.\n" in mails
+    assert "export PENSTOCK_DATA_DIR=data/demo" in mails, "what can be looked at afterwards"
+    assert "Ctrl-C" not in ended.out + ended.err, "nothing stays up, so there is nothing to stop or to open"
+    assert "Watch it in the console" not in ended.err
+
+
 def test_the_demo_of_the_queue_kills_a_worker_and_loses_nothing(second_demo: CommandLine) -> None:
     ended = second_demo("demo", "--queue", "--tasks", "2000", "--json", timeout=120)
     assert ended.code == 0, ended.err
@@ -127,15 +156,15 @@ def test_the_demo_of_the_queue_kills_a_worker_and_loses_nothing(second_demo: Com
 def test_ctrl_c_in_the_middle_leaves_nothing_behind(second_demo: CommandLine, words: tuple[str, ...]) -> None:
     with second_demo.running("demo", *words) as child:
         assert child.stderr is not None
-        deadline = monotonic() + 60
+        deadline = monotonic() + stretched(60)
         lines = []
         while "Two workers" not in (line := child.stderr.readline()):
             lines.append(line)
             assert monotonic() < deadline, lines
         child.send_signal(signal.SIGINT)
-        assert child.wait(60) == 130
+        assert child.wait(stretched(60)) == 130
         assert "Traceback" not in child.stderr.read()
-    deadline = monotonic() + 5
+    deadline = monotonic() + stretched(5)
     while left_behind(second_demo) and monotonic() < deadline:
         sleep(0.1)
     assert left_behind(second_demo) == []

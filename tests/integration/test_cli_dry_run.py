@@ -10,7 +10,18 @@ import typer
 from penstock.cli.program import COMMANDS, build
 from tests.plugins.command_line import CommandLine
 
-DESTROYS = {"delete", "purge", "remove", "disconnect", "revoke", "cancel", "forget-key", "rotate", "replay"}
+DESTROYS = {
+    "delete",
+    "purge",
+    "remove",
+    "disconnect",
+    "revoke",
+    "cancel",
+    "forget-key",
+    "rotate",
+    "replay",
+    "stop-worker",
+}
 """Verbs that end, delete or repeat something."""
 BASH = "complete_bash"
 NOT_THESE = {
@@ -82,6 +93,13 @@ def test_names_are_completed_from_the_database_and_nothing_is_started_for_it(pen
     assert completed("penstock document list --tenant ac") == ["acme"]
     assert completed("penstock document list --tenant acme --project ") == ["default"]
     assert completed("penstock queue pause ema") == ["email"]
+    assert completed("penstock tenant show a") == ["acme"]
+    assert completed("penstock tenant key list a") == ["acme"]
+    assert completed("penstock project show --tenant acme d") == ["default"]
+    ours("source", "create", "--tenant", "acme", "--json")
+    for command in ("configure", "skipped", "set-password", "pause"):
+        assert completed(f"penstock source {command} --tenant acme w") == ["webhook"], command
+    assert "email" in completed("penstock dead list --type e")
     assert "list" in completed("penstock document l")
     away = {"PENSTOCK_DATABASE_URL": "", "PENSTOCK_DATA_DIR": "nowhere"}
     asked = {"_PENSTOCK_COMPLETE": BASH, "COMP_WORDS": "penstock queue pause e", "COMP_CWORD": "3"}

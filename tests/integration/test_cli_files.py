@@ -78,6 +78,9 @@ def test_prune_deletes_what_is_gone_from_the_folder_and_names_the_count_first(mi
     assert (refused.code, refused.error["field"]) == (1, "yes")
     assert "2 documents whose files are gone" in refused.error["message"]
     assert len(found(mill, "wheel")) == 6
+    would = mill("ingest", "in", "--prune", "--dry-run", "--json").json
+    assert (would["count"], [Path(each).name for each in would["paths"]]) == (2, ["three.txt", "two.txt"])
+    assert mill("ingest", "in", "--dry-run").code == 2
     assert ingest(mill, "in").json["pruned"] == []
     pruned = ingest(mill, "in", "--glob", "*.none", "--prune", "--yes")
     assert pruned.code == 0, pruned.err

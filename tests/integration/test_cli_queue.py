@@ -78,3 +78,24 @@ async def test_list_shows_the_tasks_of_a_state(penstock: CommandLine, database: 
     assert [row["task_id"] for row in found] == ids[:2]
     assert len(penstock("task", "list", "--state", "ready", "--limit", "1").out.splitlines()) == 2
     assert penstock("task", "list", "--queue", "nope").code == 1
+
+
+async def test_workers_are_listed_and_asked_to_stop_and_an_operation_names_the_number(
+    penstock: CommandLine, database: Database
+) -> None:
+    async with database.connect("admin") as admin:
+        worker_id = await admin.fetchval("select queues.register_worker('mill:1', '{default}', '15 s')")
+        await admin.execute("select queues.put_task_type('operate', 'operate')")  # as a worker does
+    listed = penstock("queue", "workers", "--json").json["workers"]
+    assert [(row["worker_id"], row["state"]) for row in listed] == [(worker_id, "alive")]
+    would = penstock("queue", "stop-worker", str(worker_id), "--dry-run", "--json").json
+    assert (would["dry_run"], would["count"]) == (True, 1)
+    counted = penstock("operation", "start", "workers.stop", "q=mill", "--dry-run", "--json").json
+    assert (counted["dry_run"], counted["count"]) == (True, 1)
+    assert penstock("operation", "start", "workers.stop", "q=mill").code == 1, "without --yes it asks"
+    assert penstock("operation", "start", "workers.stop", "q").code == 2
+    begun = penstock("operation", "start", "workers.stop", "q=mill", "--yes", "--json").json
+    assert (begun["action"], begun["state"], begun["total"]) == ("workers.stop", "running", 1)
+    assert penstock("queue", "stop-worker", str(worker_id), "--json").json["asked"] is True
+    assert penstock("queue", "stop-worker", str(worker_id), "--json").json["asked"] is False
+    assert penstock("queue", "workers", "--json").json["workers"][0]["state"] == "stopping"

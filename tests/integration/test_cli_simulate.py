@@ -59,3 +59,15 @@ def test_the_printed_exports_can_be_read_by_a_shell(capsys: pytest.CaptureFixtur
         **simulators.environment(sandbox=True),
     }
     assert "penstock source connect outlook" in shown.err
+
+
+def test_simulate_runs_a_qdrant_server_where_asked(tmp_path: Path) -> None:
+    penstock = CommandLine(tmp_path, {})
+    with penstock.running("simulate", "--port", "0", "--records", "20", "--qdrant", "--json") as child:
+        assert child.stdout is not None
+        environment = json.loads(child.stdout.readline())["environment"]
+        assert environment["PENSTOCK_INDEX"] == "qdrant"
+        answer = httpx2.get(environment["PENSTOCK_QDRANT_URL"])
+        assert answer.json()["title"] == "qdrant - vector search engine"
+        child.terminate()
+        assert child.wait(30) == 0

@@ -12,6 +12,7 @@ from time import monotonic
 import psutil
 import pytest
 
+from tests.plugins.busy import stretched
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
 
@@ -37,7 +38,7 @@ async def alive(database: Database) -> set[str]:
 
 
 async def until(question: Callable[[], object], *, seconds: float = 30.0) -> None:
-    deadline = monotonic() + seconds
+    deadline = monotonic() + stretched(seconds)
     while not question():
         assert monotonic() < deadline
         await asyncio.sleep(0.05)
@@ -45,7 +46,7 @@ async def until(question: Callable[[], object], *, seconds: float = 30.0) -> Non
 
 async def until_alive(database: Database, child: subprocess.Popen[str], number: int) -> set[str]:
     """The process ids of the workers, once this many children of this one are registered."""
-    deadline = monotonic() + 30
+    deadline = monotonic() + stretched(30)
     while True:
         pids = {str(each.pid) for each in [*psutil.Process(child.pid).children(), psutil.Process(child.pid)]}
         if len(found := pids & await alive(database)) == number:

@@ -10,6 +10,7 @@ import pytest
 
 from penstock.errors import InvalidArgument, NotFound
 from penstock.model import SourceId
+from penstock.search import SearchQuery
 from penstock.sources.clients.embedding import ClientEmbedding
 from tests.integration.api_server import api_server, assert_problem
 from tests.integration.known_clients import RECORDS, know_clients, put_records
@@ -140,6 +141,34 @@ async def test_clients_over_http(database: Database, tmp_path: Path) -> None:
         assert_problem(await http.get("/v1/clients", params={"cursor": "x"}), 422, "cursor")
 
 
+async def test_clients_are_listed_over_http_in_four_orders_page_by_page(
+    database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as http:
+        names = ["Croft", "Alder", "Beck"]
+        for name in names:
+            assert (await http.post("/v1/clients", json={"name": name})).status_code == 201
+        for sort, expected in {
+            "name": sorted(names),
+            "-name": sorted(names, reverse=True),
+            "updated": names,
+            "-updated": names[::-1],
+        }.items():
+            seen: list[str] = []
+            cursor = None
+            while len(seen) < 3:
+                asked = {"sort": sort, "limit": "1"} | ({"cursor": cursor} if cursor else {})
+                page = (await http.get("/v1/clients", params=asked)).json()
+                seen += [row["name"] for row in page["items"]]
+                cursor = page["cursor"]
+            assert (seen, cursor) == (expected, None), sort
+        by_name = (await http.get("/v1/clients", params={"limit": 1})).json()["cursor"]
+        assert_problem(
+            await http.get("/v1/clients", params={"sort": "updated", "cursor": by_name}), 422, "cursor"
+        )
+        assert_problem(await http.get("/v1/clients", params={"sort": "industry"}), 422, "sort")
+
+
 @pytest.mark.timeout(120)
 async def test_clients_on_the_command_line(database: Database, penstock: CommandLine) -> None:
     made = penstock("tenant", "create", "default", "--json").json
@@ -162,3 +191,22 @@ async def test_clients_on_the_command_line(database: Database, penstock: Command
     assert missing.code != 0
     assert "Nobody" in missing.error["message"]
     assert set(RECORDS) == {each["source"] for each in details["records"]}
+
+
+async def test_a_client_that_a_person_wrote_is_found_by_meaning_without_a_sync(
+    database: Database, tmp_path: Path
+) -> None:
+    async with works_on(database, tmp_path) as works:
+        clients, embedding = works.engine.clients, works.engine.source_sync.clients
+        embedded = "select count(*) from ingest.client_vector"
+        made = await clients.add(works.tenant_id, "Cedar Mill", summary="grinds rye by water")
+        assert await works.value(embedded) == 0
+        assert (await embedding.refresh_manual(), await works.value(embedded)) == (1, 1)
+        assert await embedding.refresh_manual() == 0, "what is embedded is not embedded again"
+        answer = await works.engine.search.search(
+            works.tenant_id, SearchQuery(query="grinds rye by water", mode="vector")
+        )
+        assert answer.hits[0].client_id is not None
+        await clients.change(works.tenant_id, made.client_id, {"summary": "saws oak by steam"})
+        assert await embedding.refresh_manual() == 1
+        assert await works.value(embedded) == 1

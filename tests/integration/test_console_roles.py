@@ -19,6 +19,7 @@ FOR_ADMINS = {
     *("createKey", "revokeKey", "setCompletionWebhook", "setContact", "endSession", "deleteTenant"),
     *("createWebhookSource", "rotateWebhookSource", "removeSource", "addImapSource", "setSourcePassword"),
     *("scheduleSource", "configureSource", "changeSourceRules", "createTenant", "changeTenant"),
+    "revokeInstallationKey",
 }
 NO_CALL_ENDS = {"followChanges"}
 """A stream without an end."""

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.engine.engine import Engine
+from penstock.errors import RunTooLong
+from penstock.model import Parsed
+from penstock.model.queue_names import INGEST, READ
 from penstock.observe import Metrics, configure
+from penstock.pipeline.job import Job
 from penstock.pipeline.maintenance import MaintainDocuments
+from penstock.pipeline.run_limit import within
+from penstock.settings import Settings
 from penstock.simulators import EmbeddingsSimulator, Fault, serving
 from penstock.simulators.embeddings import KEY
 from tests.plugins.database import Database
@@ -118,3 +127,37 @@ async def test_documents_are_retried_by_their_reason_and_the_dead_letter_ends_wi
             assert (await documents.show(tenant, empty.document_id)).status == "failed"
             assert await works.value("select count(*) from queues.dead_letter") == 0
             assert await works.value("select count(*) from queues.audit where action = 'end_dead'") == 2
+
+
+async def test_a_run_that_takes_too_long_fails_and_names_the_setting(
+    database: Database, tmp_path: Path
+) -> None:
+    class Endless:
+        async def classify(self, job: Job, parsed: Parsed) -> None:
+            await asyncio.Event().wait()
+
+    async with works_on(database, tmp_path, classifier=Endless(), run_seconds=0.5) as works:
+        async with works.working():
+            taken = await works.hand_in(NOTE)
+            document = await works.settled(taken.document_id)
+        assert (document.status, document.reason_code) == ("failed", "RunTooLong")
+        assert "longer than 0.5 s" in (document.error_message or "")
+        assert "Raise PENSTOCK_RUN_SECONDS" in (document.error_message or "")
+        assert "run_lost" not in await works.event_names(taken.document_id)
+        [letter] = await works.rows("select error_code, error_message from queues.dead_letter")
+        assert letter["error_code"] == "RunTooLong"
+        assert "PENSTOCK_RUN_SECONDS" in letter["error_message"]
+
+
+async def test_a_timeout_inside_a_run_is_not_taken_for_its_limit() -> None:
+    with pytest.raises(TimeoutError, match="the mail server"):
+        async with within(30):
+            raise TimeoutError("the mail server")
+    with pytest.raises(RunTooLong):
+        async with within(0.01):
+            await asyncio.Event().wait()
+
+
+def test_a_worker_gives_a_run_a_little_longer_than_its_own_limit(tmp_path: Path) -> None:
+    types = Engine(Settings(data_dir=tmp_path, run_seconds=7_200)).tasks.registry.types
+    assert {types[name].options.time_limit for name in (INGEST, READ)} == {timedelta(seconds=7_230)}

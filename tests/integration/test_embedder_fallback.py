@@ -15,6 +15,7 @@ from penstock.errors import SettingInvalid
 from penstock.search import SearchQuery
 from penstock.simulators import EmbeddingsSimulator, serving
 from penstock.simulators.embeddings import KEY
+from tests.integration.qdrant_tenants import index_settings
 from tests.plugins.database import Database
 from tests.plugins.documents import Works, settings_for, works_on
 from tests.plugins.workers import Crew, eventually
@@ -76,10 +77,13 @@ async def waits(works: Works, document_id: Any) -> bool:
 async def test_a_long_outage_indexes_with_the_fallback_and_its_end_brings_the_first_model_back(
     database: Database, tmp_path: Path, index: str
 ) -> None:
-    where = {"index": "qdrant", "qdrant_url": str(tmp_path / "qdrant")} if index == "qdrant" else {}
     if index == "qdrant":
-        pytest.importorskip("qdrant_client", reason="the extra qdrant is not installed")
-    async with providers(**where) as models, works_on(database, tmp_path, **models.settings) as works:
+        pytest.importorskip("qdrant_edge", reason="the engine of the simulated Qdrant is not installed")
+    async with (
+        index_settings(index) as where,
+        providers(**where) as models,
+        works_on(database, tmp_path, **models.settings) as works,
+    ):
         async with works.working():
             before = await works.index("The weir was raised before the outage.", "before.txt")
             models.cohere.faults.begin_outage()

@@ -68,12 +68,12 @@ def blobs(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "blobs" / "documents").iterdir())
 
 
-@pytest.mark.parametrize("index", ["pgvector", "qdrant"])
+@pytest.mark.parametrize("index", ["pgvector", "qdrant in a folder"])
 async def test_a_deleted_document_leaves_the_store_the_index_and_the_cache(
     database: Database, tmp_path: Path, index: str
 ) -> None:
     qdrant: dict[str, Any] = (
-        {"index": "qdrant", "qdrant_url": str(tmp_path / "qdrant")} if index == "qdrant" else {}
+        {"index": "qdrant", "qdrant_url": str(tmp_path / "qdrant")} if index != "pgvector" else {}
     )
     async with works_on(database, tmp_path, **qdrant) as works, works.working():
         kept = await works.index("The mill stands by the river and grinds the corn of the valley.")

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.api import live
 from penstock.api import server as http_server
 from penstock.api.live import LiveChanges
 from tests.integration.api_server import ApiServer, api_server, form
@@ -18,6 +19,7 @@ from tests.plugins.workers import eventually
 
 if TYPE_CHECKING:
     import httpx2
+    import pytest
 
 SECONDS = 30.0
 
@@ -107,6 +109,92 @@ async def test_a_worker_tells_what_it_closes_and_a_page_hears_of_workers_and_sou
             await page.until("tasks", "queues")
 
 
+async def test_a_page_hears_of_keys_sessions_and_schedules(database: Database, tmp_path: Path) -> None:
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client() as client,
+        following(client) as page,
+        database.connect("operator") as operator,
+    ):
+        await page.until("keys", "sessions", "schedules")  # everything, as the stream begins
+        made = await client.post("/v1/keys", json={"name": "ci", "scopes": ["documents:read"]})
+        assert made.status_code == 201, made.text
+        await page.until("keys")
+        assert (await client.delete(f"/v1/keys/{made.json()['key_id']}")).status_code == 204
+        await page.until("keys")
+        async with signed_in(server, "viewer", server.tenant.slug):
+            await page.until("sessions")
+        put = "select queues.put_schedule('nightly', '0 3 * * *', 'UTC', now() + interval '1 day', 'job')"
+        await operator.execute("select queues.put_task_type('job')")
+        await operator.execute(put)
+        await page.until("schedules")
+        await operator.execute("select queues.drop_schedule('nightly')")
+        await page.until("schedules")
+
+
+async def test_a_page_hears_of_everything_it_may_show(database: Database, tmp_path: Path) -> None:
+    inlet = "select queues.put_inlet('orders', 'pgmq', 'pgmq:orders', '{}', $1)"
+    decide = """
+        insert into ingest.decision (decision_id, tenant_id, document_id, stage, verdict, name, skip_reason,
+          version, decided_at)
+        select gen_random_uuid(), tenant_id, document_id, 2, 'drop', 'invoice', 'class', '1', now()
+        from ingest.document limit 1"""
+    async with (
+        api_server(database, tmp_path) as server,
+        server.client() as client,
+        signed_in(server) as admin,
+        following(client) as page,
+        following(admin) as whole,
+        database.connect("operator") as operator,
+        database.connect("admin") as owner,
+    ):
+        for each in (page, whole):
+            await each.until("views", "projects", "decisions", "inlets", "tenants", "audit")
+        view = {"page": "documents", "name": "mine", "query": "?status=failed"}
+        assert (await client.post("/v1/views", json=view)).status_code == 201
+        await page.until("views", "audit")
+        assert (await client.post("/v1/projects", json={"slug": "letters"})).status_code == 201
+        await page.until("projects")
+        await client.post("/v1/documents/upload", files=form())
+        await owner.execute(decide)
+        await page.until("decisions")
+        await operator.execute(inlet, server.tenant.slug)
+        await page.until("inlets")
+        await operator.execute("select queues.set_inlet('orders', false)")
+        await page.until("inlets")
+        await operator.execute("select queues.set_inlet('orders', true)")
+        await operator.fetch("select queues.hold_inlets('reader', array['pgmq'], 30)")
+        await page.until("inlets")
+        made = await admin.post("/v1/tenants", json={"slug": "globex"})
+        assert made.status_code == 201, made.text
+        await whole.until("tenants", "audit")
+        async with signed_in(server, "viewer"):
+            await whole.until("sessions")
+
+
+async def test_a_page_hears_of_what_time_alone_changes(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "RENEW_SECONDS", 0.2)
+    async with (
+        api_server(database, tmp_path) as server,
+        signed_in(server) as admin,
+        database.connect("admin") as owner,
+    ):
+        await owner.execute("select queues.register_worker('mill-1', array['reports'], '30 seconds')")
+        async with following(admin) as page:
+            await page.until("workers")
+            # It died without a word, and nobody is there to take its tasks back.
+            await owner.execute("update queues.worker set beat_at = beat_at - interval '10 minutes'")
+            await page.until("workers")
+            sample = """
+                insert into queues.sample (queue_id, minute, done)
+                select queue_id, date_trunc('minute', now()) - interval '1 minute', 7
+                from queues.queue limit 1"""
+            await owner.execute(sample)
+            await page.until("queues")
+
+
 async def test_a_page_hears_of_tasks_that_no_worker_could_tell_it_of(
     database: Database, tmp_path: Path
 ) -> None:
@@ -172,18 +260,18 @@ async def test_a_page_that_reads_nothing_is_dropped_and_delays_nobody(
     database: Database, tmp_path: Path
 ) -> None:
     async with api_server(database, tmp_path, api_body_seconds=0.3) as server, server.client() as client:
-        live = live_of(server)
+        changes = live_of(server)
         host, _, port = server.url.removeprefix("http://").partition(":")
         _, writer = await asyncio.open_connection(host, int(port), limit=1_024)
         writer.write(
             f"GET /v1/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {server.key}\r\n\r\n".encode()
         )
-        await eventually(lambda: len(live) == 1)
+        await eventually(lambda: len(changes) == 1)
         async with following(client) as page, asyncio.timeout(SECONDS):
             await page.until("documents")
             number = 0
-            while len(live) == 2:
-                for subscription in list(live._subscriptions):
+            while len(changes) == 2:
+                for subscription in list(changes._subscriptions):
                     subscription.tell(f"document:{number}-{each}" + "x" * 200 for each in range(150))
                 number += 1
                 await asyncio.wait([asyncio.ensure_future(page.names())])

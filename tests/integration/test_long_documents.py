@@ -191,6 +191,8 @@ async def test_a_local_model_does_not_import_from_the_working_directory(
     ("layers", "status", "said"),
     [
         (Layers(7, seccomp=True, namespaces=True, users=True), "ok", "Landlock ABI 7"),
+        (Layers(7, seccomp=True, namespaces=True, users=True), "ok", "at most 256 threads and processes"),
+        (Layers(7, seccomp=True, namespaces=True), "warn", "can start threads until"),
         (Layers(0, seccomp=True, namespaces=True), "warn", "can read and write every file of its user"),
         (Layers(7, namespaces=True), "warn", "open sockets"),
         (Layers(7, seccomp=True), "warn", "can see this machine's processes"),

@@ -22,7 +22,10 @@ from tests.plugins.database import Database
 
 pytestmark = pytest.mark.timeout(180)
 
-TEXT = "# The gate\n\nThe sluice gate opens at dawn and closes at dusk.\n"
+TEXT = (
+    "# The gate\n\nThe sluice gate opens at dawn and closes at dusk.\n\n"
+    "## Its keeper\n\nThe miller has the key.\n"
+)
 
 
 @asynccontextmanager
@@ -61,9 +64,11 @@ async def test_an_assistant_finds_reads_and_lists_over_http(database: Database, 
             assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
             (hit,) = (await answer(client, "search", query="when does the gate open?"))["hits"]
             assert (hit["document_id"], hit["heading"]) == (document_id, "The gate")
+            assert hit["headings"] == ["The gate > Its keeper"]
             assert "sluice gate" in hit["text"]
             read = await answer(client, "get_document", document_id=document_id)
             assert (read["title"], read["status"], read["cursor"]) == ("The gate", "indexed", None)
+            assert read["passages"][0]["headings"] == ["The gate > Its keeper"]
             assert "closes at dusk" in "".join(passage["text"] for passage in read["passages"])
             listed = await answer(client, "list_documents", title="gate")
             assert [row["document_id"] for row in listed["documents"]] == [document_id]

@@ -176,6 +176,18 @@ async def test_installed_vectors_are_near_full_precision_and_paraphrases_near_ea
 
 
 @needs_model
+async def test_a_text_has_the_same_vector_alone_and_beside_others() -> None:
+    embedder = minilm(Settings())
+    try:
+        together = await embedder.embed([*TEXTS, "many words " * 100])
+        alone = [await embedder.embed([text]) for text in TEXTS]
+    finally:
+        await embedder.close()
+    assert list(together.vectors[: len(TEXTS)]) == [each.vectors[0] for each in alone]
+    assert together.tokens > sum(each.tokens for each in alone)
+
+
+@needs_model
 async def test_full_batches_of_full_chunks_stay_within_450_megabytes() -> None:
     embedder = minilm(Settings())
     plan = plan_for(embedder.max_tokens, tokenizer=embedder.tokenizer)

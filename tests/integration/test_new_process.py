@@ -23,6 +23,7 @@ from penstock.processes.generator import (
 )
 from penstock.processes.generator.built_in import built_in_files
 from penstock.processes.generator.process import LONGEST
+from tests.plugins.busy import stretched
 from tests.plugins.command_line import CommandLine, Ended
 
 pytestmark = pytest.mark.timeout(180)
@@ -68,7 +69,7 @@ def run(checkout: Path, *words: str) -> None:
         env={**plain, "PYTHONPATH": str(checkout / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=stretched(110),
         check=False,
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]

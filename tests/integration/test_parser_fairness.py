@@ -43,8 +43,8 @@ async def test_a_small_document_starts_within_a_second_beside_eight_slow_ones_of
             assert (await slow.settled(first.document_id)).status == "indexed"
             for number in range(8):
                 await slow.hand_in(slow_page(number), f"slow-{number}.html")
-            assert slow.engine._desk is not None
-            children = slow.engine._desk.sandbox
+            assert slow.engine._parsers is not None
+            children = slow.engine._parsers.sandbox
 
             async def at_work() -> bool:
                 running: int = await slow.value("select count(*) from queues.lease")

@@ -56,6 +56,11 @@ async def test_a_pdf_keeps_its_table_as_a_table(database: Database, tmp_path: Pa
         assert document.mime_type == "application/pdf"
         assert document.page_count
         assert chunks.items[0].page_from == 1
+        events = await works.engine.documents.events(works.tenant_id, document.document_id, limit=100)
+        readings = [
+            detail["pdf_reading"] for each in events.items if "pdf_reading" in (detail := each.detail or {})
+        ]
+        assert readings == ["layout 1 (1 column, 1 table)"], "the timeline says how each page was read"
 
 
 async def test_the_attachment_of_a_mail_is_a_document_of_its_own(database: Database, tmp_path: Path) -> None:

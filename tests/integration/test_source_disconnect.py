@@ -180,7 +180,8 @@ async def test_a_canary_finds_nothing_of_a_deleted_tenants_sources(
         async with here.works.working():
             for provider in ("hubspot", "gmail"):
                 job = await settled(here.works, await here.connect(provider))
-                assert (job["status"], job["items_failed"]) == ("completed", 0), job
+                failed = await admin.fetch("select error_code, error_message from queues.error")
+                assert (job["status"], job["items_failed"]) == ("completed", 0), f"{dict(job)} {failed}"
             there = await columns_with(admin, canary)
             assert {"ingest.source_document.raw_payload", "ingest.chunk.text"} <= there
             assert any(name.startswith("ingest.client") for name in there)

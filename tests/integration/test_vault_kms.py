@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from penstock.aws import AwsClient, AwsRefused
 from penstock.errors import SettingInvalid
 from penstock.settings import Settings
-from penstock.vault import AwsRefused, VaultKeyInvalid
-from penstock.vault.aws import AwsClient
+from penstock.vault import VaultKeyInvalid
 from tests.integration.vaulted import Vaulted, vaulted
 from tests.plugins.aws import Aws
 from tests.plugins.database import Database

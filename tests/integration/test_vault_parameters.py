@@ -12,11 +12,11 @@ from uuid import UUID
 
 import pytest
 
+from penstock.aws import AwsClient, AwsRefused
 from penstock.errors import Conflict, NotFound
 from penstock.model import SourceId, TenantId, uuid7
 from penstock.settings import Settings
-from penstock.vault import ACCESS_TOKEN, REFRESH_TOKEN, AwsRefused, KeyRing, Secrets
-from penstock.vault.aws import AwsClient
+from penstock.vault import ACCESS_TOKEN, REFRESH_TOKEN, KeyRing, Secrets
 from penstock.vault.maintenance import VaultMaintenance
 from penstock.vault.parameters import ParameterStore
 from penstock.vault.rotation import Rotation

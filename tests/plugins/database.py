@@ -28,6 +28,12 @@ select set_config(name, 'clone', false) from pg_settings where name = 'file_copy
 """
 """The kernel copies the files of a new database, in half the time; PostgreSQL 18 and newer."""
 
+GROWN_CATALOGUES = """
+select c.oid::regclass::text as name from pg_catalog.pg_class c
+where c.relkind = 'r' and not c.relisshared and c.relnamespace = 'pg_catalog'::regnamespace
+and pg_relation_size(c.oid) > 65536
+"""
+
 Role = Literal["admin", "runtime", "operator"]
 
 
@@ -150,10 +156,17 @@ async def _make_template(server: EmbeddedServer) -> None:
     try:
         await migrate(connection)
         await create_logins(connection)
+        await _tighten(connection)
     finally:
         await connection.close()
     await _execute(server, f"alter database {building} rename to {TEMPLATE}")
     await _execute(server, f"alter database {TEMPLATE} allow_connections false")
+
+
+async def _tighten(connection: Connection) -> None:
+    """Remove the catalogue's dead rows, which every clone would copy; our own tables stay as migrated."""
+    for row in await connection.fetch(GROWN_CATALOGUES):
+        await connection.execute(f"vacuum full {row['name']}")
 
 
 async def _exists(server: EmbeddedServer, name: str) -> bool:

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.plugins.console import CHROMIUM, DIST, FLAGS, ROOT
+from tests.plugins.chromium import FLAGS
+from tests.plugins.console import CHROMIUM, DIST, ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize

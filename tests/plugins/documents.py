@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from penstock.accounts import Accounts, Tenant
+from penstock.db import Connection
+from penstock.db.connect import connect
 from penstock.db.tenancy import TenantPool
 from penstock.documents.rows import Document, Taken
 from penstock.engine.engine import Engine
@@ -28,6 +31,9 @@ class Works:
     engine: Engine
     database: Database
     tenant: Tenant
+    keeps_connection: bool = False
+    _admin: Connection | None = None
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def tenant_id(self) -> TenantId:
@@ -64,8 +70,30 @@ class Works:
 
     async def value(self, query: str, *arguments: object) -> Any:
         """What the administrator reads."""
-        async with self.database.connect("admin") as admin:
-            return await admin.fetchval(query, *arguments)
+        return await self._look(lambda admin: admin.fetchval(query, *arguments))
+
+    async def rows(self, query: str, *arguments: object) -> list[dict[str, Any]]:
+        """The rows the administrator reads."""
+        return [dict(row) for row in await self._look(lambda admin: admin.fetch(query, *arguments))]
+
+    async def _look(self, at: Callable[[Connection], Awaitable[Any]]) -> Any:
+        """On one connection if works_on closes it: those who wait ask many times a second."""
+        if not self.keeps_connection or self._looking.locked():
+            async with self.database.connect("admin") as admin:
+                return await at(admin)
+        async with self._looking:
+            if self._admin is not None and not self._admin.is_closed():
+                try:
+                    return await at(self._admin)
+                except Exception:  # a test may have ended it
+                    if not self._admin.is_closed():
+                        raise
+            self._admin = await connect(self.database.admin_url, application_name="test")
+            return await at(self._admin)
+
+    async def close(self) -> None:
+        if self._admin is not None and not self._admin.is_closed():
+            await self._admin.close(timeout=5)
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[Worker]:
@@ -116,4 +144,8 @@ async def works_on(
             tenant = await Accounts(operators, chosen).create_tenant(slug)
         finally:
             await operators.close()
-        yield Works(engine, database, tenant)
+        works = Works(engine, database, tenant, keeps_connection=True)
+        try:
+            yield works
+        finally:
+            await works.close()

@@ -25,3 +25,5 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("PENSTOCK_", "PG")) and name not in KEPT:
             monkeypatch.delenv(name)
+    # Beside a whole run of tests, workers that stand back would hardly run at all.
+    monkeypatch.setenv("PENSTOCK_NICENESS", "0")

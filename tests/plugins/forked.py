@@ -19,6 +19,7 @@ SERVER = Path(__file__).with_name("fork_server.py")
 INTERPRETER = ("LANG", "LC_", "PYTHON", "LD_", "MALLOC_", "OPENBLAS_", "OMP_")
 """Variables with these beginnings are read when an interpreter starts or a library loads."""
 
+PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "PENSTOCK_NICENESS")
 PR_SET_CHILD_SUBREAPER = 36
 _asking = threading.Lock()
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -31,7 +32,7 @@ def can_fork(variables: Mapping[str, str]) -> bool:
 
 def plain_variables() -> dict[str, str]:
     """What a command gets of our environment."""
-    return {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
+    return {name: value for name, value in os.environ.items() if name in PASSED_ON}
 
 
 def _read_at_start(variables: Mapping[str, str]) -> dict[str, str]:

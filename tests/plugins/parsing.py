@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
-from penstock.model import Parsed, media
+from penstock.model import Parsed, sniffing
 from penstock.pipeline.parser_pool import ParserPool
 from penstock.settings import Settings
 
@@ -39,7 +39,7 @@ def parse(parser_pool: tuple[ParserPool, asyncio.AbstractEventLoop], tmp_path: P
     def parsed(content: bytes, filename: str, mime_type: str | None = None) -> Parsed:
         path = tmp_path / "stored.bin"
         path.write_bytes(content)
-        kind = mime_type or media.sniff(content[: media.HEAD_BYTES], filename=filename)
+        kind = mime_type or sniffing.sniff(content[: sniffing.HEAD_BYTES], filename=filename)
         call = parsers.parse(path, mime_type=kind, filename=filename)
         return asyncio.run_coroutine_threadsafe(call, loop).result(100)
 

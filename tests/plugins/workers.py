@@ -20,6 +20,7 @@ from penstock import Penstock
 from penstock.db import Connection
 from penstock.engine.tasks import Tasks
 from penstock.worker import Worker
+from tests.plugins.busy import stretched
 from tests.plugins.database import Database
 from tests.plugins.forked import INTERPRETER, plain_variables, start
 
@@ -34,20 +35,33 @@ grant select, insert on public.effect to penstock_runtime;
 """
 
 
+SOON, LATER = 0.02, 0.1
+
+
 async def eventually(
-    condition: Callable[[], object], *, within: float = 15.0, every: float = 0.02, what: str = ""
+    condition: Callable[[], object], *, within: float = 15.0, every: float | None = None, what: str = ""
 ) -> None:
-    """Wait until the condition, a function or a coroutine function, is true; tests wait by nothing else."""
-    deadline = time.monotonic() + within
+    """Wait until the condition, a function or a coroutine function, is true; tests wait by nothing else.
+
+    It looks often at first and then less, because looking takes the time of what it waits for; `every` is for
+    a moment that must not be missed.
+    """
+    began = time.monotonic()
+    allowed, is_stretched = within, False
+    pause = SOON if every is None else every
     while True:
         answer = condition()
         if inspect.isawaitable(answer):
             answer = await answer
         if answer:
             return
-        if time.monotonic() > deadline:
-            pytest.fail(f"not within {within:g} s: {what or inspect.getsource(condition).strip()}")
-        await asyncio.sleep(every)
+        if time.monotonic() > began + allowed and not is_stretched:
+            allowed, is_stretched = stretched(within), True  # more if the machine is busy
+        if time.monotonic() > began + allowed:
+            pytest.fail(f"not within {allowed:g} s: {what or inspect.getsource(condition).strip()}")
+        await asyncio.sleep(pause)
+        if every is None:
+            pause = min(pause * 1.25, LATER)
 
 
 class Books:

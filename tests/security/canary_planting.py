@@ -77,6 +77,10 @@ NO_TENANT_TEXT = {
     "queues.task_kept.limit_key": "a hash",
     "queues.dead_letter.unique_key": "a hash",
     "queues.dead_letter.limit_key": "a hash",
+    "queues.inlet.kind": "one of a few words",
+    "queues.inlet.name": "an operator's word",
+    "queues.inlet.task_types": "declared types",
+    "queues.taken.key_hash": "a hash",
     "queues.parked.key": "a hash",
     "queues.waiting.wake_key": "a hash",
     "queues.error.fingerprint": "a hash",
@@ -85,9 +89,12 @@ NO_TENANT_TEXT = {
 """Columns no text of a tenant gets into, with the reason. Any other that is not planted fails the test."""
 
 WORDS = {
+    "ingest.bulk_run.shard_bytes": "1",
+    "ingest.bulk_run.shard_documents": "1",
     "ingest.client_fact.rollup": "latest",
     "ingest.client_key.origin": "name",
     "ingest.connect_attempt.kind": "hubspot",
+    "ingest.gate.allowed_loss": "0",
     "ingest.ingestion_job.kind": "full_sync",
 }
 """What a row made by hand says where only some words may stand."""
@@ -243,10 +250,24 @@ async def _plant_by_hand(admin: Connection, works: Works, canary: Canary) -> Non
         " (select min(task_id) from queues.dead_letter where task_type = 'sync-dies')"
     )
     await admin.execute(
-        "insert into queues.task_kept select t.*, now() from queues.task t"
-        " where t.task_type = 'sync-dies' and t.tenant_id = $1 limit 1",
+        "insert into queues.task_kept"
+        ' select (jsonb_populate_record(null::queues.task_kept, to_jsonb(t) || \'{"kept_at": "now"}\')).*'
+        " from queues.task t where t.task_type = 'sync-dies' and t.tenant_id = $1 limit 1",
         tenant_id,
     )
+    await admin.execute(
+        "select queues.put_inlet('canary', 'sqs', $1, $2, t.slug) from accounts.tenant t"
+        " where t.tenant_id = $3",
+        mark("inletsource"),
+        json.dumps({"note": mark("inletconfig")}),
+        tenant_id,
+    )
+    incoming = [
+        {"key": mark("refusedkey"), "task_type": mark("refusedtype"), "payload": {}},
+        {"key": mark("takenkey"), "task_type": "sync-dies", "payload": {"note": mark("incoming")}}
+        | {"scheduled_at": "2100-01-01T00:00:00Z"},
+    ]
+    await admin.execute("select queues.take_in('canary', $1)", json.dumps(incoming))
     async with admin.transaction():
         await admin.execute("set local session_replication_role = replica")
         for table in await tenant_tables(admin):
@@ -255,6 +276,13 @@ async def _plant_by_hand(admin: Connection, works: Works, canary: Canary) -> Non
             "update ingest.connect_attempt set used_at = now(), finished_at = now(), source_id = null,"
             " error_code = $1 where tenant_id = $2",
             mark("code"),
+            tenant_id,
+        )
+        # Maintenance would embed an indexed document again with its own model, over what is planted in it.
+        await admin.execute(
+            "update ingest.document set fallback_embedder = case when status = 'failed' then $1 end"
+            " where tenant_id = $2",
+            mark("fallback"),
             tenant_id,
         )
         # Or the worker's maintenance, which may run at any moment, would drop the index that has no vectors.

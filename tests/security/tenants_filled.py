@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import struct
 from collections.abc import AsyncIterator
@@ -15,9 +16,18 @@ import asyncpg
 from penstock.db import Connection
 from penstock.model import uuid7
 from tests.plugins.database import Database
+from tests.security.inlets_filled import fill_inlet
 from tests.security.processes_filled import fill_processes
 from tests.security.sources_filled import FilledSource, fill_source
-from tests.sql.document_calls import DocumentCalls, Run, Tenant, call, document_calls, tenant_transaction
+from tests.sql.document_calls import (
+    CODE,
+    DocumentCalls,
+    Run,
+    Tenant,
+    call,
+    document_calls,
+    tenant_transaction,
+)
 
 OWNERS = ("penstock_owner", "penstock_queue", "penstock_all_tenants")
 QUEUE = "probe"
@@ -79,6 +89,8 @@ class Filled:
     lease_id: int
     operation_id: UUID
     view_id: UUID
+    run_id: UUID
+    inlet: str
 
     def mark(self, field: str) -> str:
         return self.prefix + field
@@ -189,12 +201,14 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
             f'{{"fact": "{mark("fact")}"}}', halves(), mark("embedder"),
         )  # fmt: skip
 
+    run_id = await fill_bulk(calls, prefix, tenant, document_id)
     operation_id, view_id = await fill_operations(calls, prefix, tenant, document_id)
     connected = await fill_source(calls, prefix, tenant, mark("project"))
     email, sms = await fill_processes(calls, prefix, tenant)
     worker_id, lease_id, task_id, dead = await fill_queue(calls, prefix, tenant)
     file_id = await calls.admin.fetchval("select file_id from files.file where document_id = $1", document_id)
     return Filled(
+        inlet=await fill_inlet(calls, prefix, tenant, number),
         tenant=tenant,
         prefix=prefix,
         number=number,
@@ -219,7 +233,23 @@ async def fill(calls: DocumentCalls, prefix: str, number: int) -> Filled:
         lease_id=lease_id,
         operation_id=operation_id,
         view_id=view_id,
+        run_id=run_id,
     )
+
+
+async def fill_bulk(calls: DocumentCalls, prefix: str, tenant: Tenant, document_id: UUID) -> UUID:
+    """A re-index with a shard that is held, and a document in work; its id. The project has a gate."""
+    named = {"engine": "ray", "started_by": prefix + "startedby"}
+    begun = await calls.of(tenant, "ingest.start_bulk", prefix + "project", **named)
+    run_id = UUID(begun["run_id"])
+    while await calls.of(tenant, "ingest.plan_bulk", run_id, CODE):
+        pass
+    await calls.of(tenant, "ingest.claim_shard", run_id, 0, prefix + "holder")
+    job = await calls.of(tenant, "ingest.begin_bulk_document", run_id, 0, 1, document_id, CODE)
+    assert job["mode"] == "stage"
+    asked = json.dumps([{"question": prefix + "question", "documents": [prefix + "answer"]}])
+    await calls.of(tenant, "ingest.set_gate", prefix + "project", asked, set_by=prefix + "setby")
+    return run_id
 
 
 async def fill_operations(
@@ -277,15 +307,8 @@ async def fill_queue(calls: DocumentCalls, prefix: str, tenant: Tenant) -> tuple
     )
     dead = await enqueue()
     (lease,) = await call(calls.runtime, "queues.claim", worker, QUEUE, 1)
-    await call(
-        calls.runtime,
-        "queues.fail",
-        worker,
-        [lease["lease_id"]],
-        [prefix + "errorcode"],
-        [prefix + "error"],
-        final=[True],
-    )
+    ids, codes, texts = [lease["lease_id"]], [prefix + "errorcode"], [prefix + "error"]
+    await call(calls.runtime, "queues.fail", worker, ids, codes, texts, final=[True])
     task = await enqueue(unique_key=prefix + "unique", on_duplicate="coalesce")
     (lease,) = await call(calls.runtime, "queues.claim", worker, QUEUE, 1)
     assert lease["task_id"] == task
@@ -342,6 +365,8 @@ def _literal(filled: Filled, name: str, type_: str) -> str:
         "tenant_id": filled.tenant.tenant_id,
         "project_id": filled.project_id,
         "document_id": filled.document_id,
+        "evaluation_id": filled.run_id,
+        "run_id": filled.run_id,
         "flag": "deleted",
         "rollup": "latest",
         "origin": "name",

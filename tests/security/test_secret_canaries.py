@@ -17,12 +17,12 @@ from uuid import UUID
 import pytest
 
 import penstock.sources.webhook.webhook_source as webhook_source
+from penstock.aws import AwsClient
 from penstock.db.addresses import Addresses
 from penstock.db.programs import find_program, for_libpq
 from penstock.model import SourceId
 from penstock.observe import configure, get_logger
 from penstock.vault import ACCESS_TOKEN, REFRESH_TOKEN, Secrets, Vault, generate_key, read_keys
-from penstock.vault.aws import AwsClient
 from tests.integration.connecting_sources import connections
 from tests.integration.deleting import hurried, replaced
 from tests.plugins.aws import Aws

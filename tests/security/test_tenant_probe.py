@@ -108,7 +108,7 @@ class Probe:
         self.payload = ""
         self.process_ids: dict[str, int] = {}
         self.registered: list[str] = []
-        self.state = ""
+        self.state: dict[str, str] = {}
         self.written = ""
         self.pointed: set[str] = set()
         self.found: list[str] = []
@@ -165,8 +165,11 @@ class Probe:
             if leaked:
                 self.found.append(f"{function.name}({', '.join(arguments)}) tells {sorted(leaked)}")
         if function.writes and (state := await self.digest()) != self.state:
+            changed = [name for name, rows in state.items() if rows != self.state[name]]
             self.state = state
-            self.found.append(f"{function.name}({', '.join(arguments)}) changed another tenant's rows")
+            self.found.append(
+                f"{function.name}({', '.join(arguments)}) changed another tenant's rows in {changed}"
+            )
         if function.writes and end == ANSWERED and self.ours is not None:
             await self.look_at_our_rows(self.ours, f"{function.name}({', '.join(arguments)})")
         return end
@@ -184,22 +187,20 @@ class Probe:
             if pointers:
                 self.found.append(f"{call} made a row of ours point at {sorted(pointers)}")
 
-    async def digest(self) -> str:
-        """One figure for all rows of the others."""
+    async def digest(self) -> dict[str, str]:
+        """One figure for the rows of the others in each table."""
         admin = self.calls.admin
-        tables = await tenant_tables(admin, queues=True)
         theirs = [other.tenant.tenant_id for other in self.others]
         parts = [
-            f"select md5(string_agg(t::text, ',' order by t::text)) as d from {name} t"
+            f"select '{name}' as name, md5(string_agg(t::text, ',' order by t::text)) as d from {name} t"
             " where tenant_id = any ($1)"
-            for name in tables
+            for name in await tenant_tables(admin, queues=True)
         ]
         parts.append(
-            "select md5(string_agg(r::text, ',' order by r::text)) from queues.ready r"
+            "select 'queues.ready', md5(string_agg(r::text, ',' order by r::text)) from queues.ready r"
             " where r.task_id in (select task_id from queues.task where tenant_id = any ($1))"
         )
-        query = f"select string_agg(coalesce(d, '-'), ' ') from ({' union all '.join(parts)}) a"
-        return str(await admin.fetchval(query, theirs))
+        return {row["name"]: row["d"] or "" for row in await admin.fetch(" union all ".join(parts), theirs)}
 
 
 async def ids_of(admin: Connection, filled: Filled) -> set[str]:

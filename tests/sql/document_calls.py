@@ -20,7 +20,9 @@ CODE = "parse1.chunk1"
 
 TASK_TYPES: dict[str, dict[str, object]] = {
     "ingest-document": {"max_attempts": 3, "on_duplicate": "coalesce"},
-    "reindex-project": {"max_attempts": 1, "on_duplicate": "coalesce"},
+    "reindex-project": {"max_attempts": 10, "on_duplicate": "coalesce"},
+    "reindex-shard": {"max_attempts": 10, "on_duplicate": "coalesce"},
+    "evaluate-gate": {"max_attempts": 10, "on_duplicate": "coalesce"},
     "deliver-webhook": {},
     "delete-project": {"max_attempts": 20, "on_duplicate": "coalesce"},
     "sync-source": {"max_attempts": 5, "on_duplicate": "coalesce"},

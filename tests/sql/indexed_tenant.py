@@ -182,7 +182,12 @@ def chunks_of(texts: Sequence[str]) -> list[Chunk]:
 
 @asynccontextmanager
 async def indexed_tenant(
-    database: Database, slug: str = "acme", *, exact_search_chunks: int = 50_000, index: Index | None = None
+    database: Database,
+    slug: str = "acme",
+    *,
+    exact_search_chunks: int = 50_000,
+    index: Index | None = None,
+    model: str = "words-64",
 ) -> AsyncIterator[IndexedTenant]:
     tenants = await TenantPool.open(database.runtime_url, application_name="indexed tenant", size=4)
     try:
@@ -194,7 +199,7 @@ async def indexed_tenant(
                 "select all_tenants.create_tenant($1, $2, $3, '', 'words')", tenant_id, project_id, slug
             )
             used = index or PgvectorIndex(tenants, exact_search_chunks)
-            words = WordEmbedder()
+            words = WordEmbedder(model)
             search = Search(tenants, Embedders(words=words, other=WordEmbedder("other-64")), used)
             yield IndexedTenant(tenants, admin, used, words, search, tenant_id, project_id)
     finally:

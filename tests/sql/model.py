@@ -59,6 +59,9 @@ class Task:
     lease_id: int | None = None
     worker_id: int | None = None
     deadline: float | None = None
+    died: float = 0.0
+    lost_with: set[int] = field(default_factory=set)
+    """The workers that were lost with it, ever."""
     outcomes: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -71,6 +74,9 @@ class Worker:
     worker_id: int
     beat: float
     lost: bool = False
+    lost_something: bool = False
+    """It held a task when it was lost; one that held none says nothing about the tasks of others."""
+    lost_at: float = 0.0
     stopped: bool = False
 
     @property
@@ -216,6 +222,10 @@ class Model:
         for worker in self.workers.values():
             if worker.alive and worker.beat < self.now - LEASE_SECONDS:
                 worker.lost = True
+                worker.lost_at = self.now
+                worker.lost_something = any(
+                    task.worker_id == worker.worker_id for task in self.tasks.values()
+                )
 
     def overdue(self) -> set[int]:
         """The tasks whose leases rescue must take."""
@@ -231,15 +241,31 @@ class Model:
 
     def lose(self, task: Task) -> str:
         """The outcome that rescue reports."""
+        assert task.worker_id is not None
+        task.lost_with.add(task.worker_id)
         self._close(task, "lost")
         if self._stop_asked(task):
             return "cancelled"
         task.losses += 1
-        if task.losses >= task.task_type.max_losses:
+        if task.losses >= task.task_type.max_losses * (2 if self._others_were_lost(task) else 1):
             self._bury(task, "quarantined")
             return "quarantined"
         self._return(task, self.now)
         return "returned"
+
+    def _others_were_lost(self, task: Task) -> bool:
+        """Within an hour, without this task and without one that was convicted of it."""
+        known = task.lost_with.union(
+            *(
+                other.lost_with
+                for other in self.tasks.values()
+                if other.reason == "quarantined" and other.died > self.now - 3600
+            )
+        )
+        return any(
+            worker.lost_something and worker.lost_at > self.now - 3600 and worker.worker_id not in known
+            for worker in self.workers.values()
+        )
 
     # --- operators
 
@@ -297,6 +323,7 @@ class Model:
         self._leave(task)
         task.place = "dead"
         task.reason = reason
+        task.died = self.now
 
     def _end(self, task: Task, outcome: str | None) -> None:
         self._leave(task)

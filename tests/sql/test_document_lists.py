@@ -66,3 +66,47 @@ def _after(place: dict[str, str] | None) -> dict[str, object]:
     if place is None:
         return {}
     return {"after_id": UUID(place["id"]), "after_at": datetime.fromisoformat(place["at"])}
+
+
+COPIES = """
+insert into ingest.document (document_id, tenant_id, project_id, file_id, status, mime_type, filename,
+  size_bytes, content_sha256, reason_code, created_at, updated_at)
+select internal.uuid7(), d.tenant_id, d.project_id, d.file_id,
+  (case when n % 500 = 0 then 'failed' when n % 97 = 0 then 'skipped' else 'indexed'
+   end)::ingest.document_status,
+  case when n % 50 = 0 then 'application/pdf' else 'text/plain' end, 'copy' || n || '.txt', 1,
+  sha256(convert_to(n::text, 'UTF8')), case when n % 500 = 0 then 'crash' end, now(),
+  now() - n * interval '1 second'
+from ingest.document d cross join generate_series(1, 30000) n
+"""
+READ = """
+select coalesce(t.seq_tup_read, 0) + greatest(coalesce(t.idx_tup_fetch, 0), (
+  select coalesce(sum(i.idx_tup_read), 0) from pg_stat_user_indexes i where i.relid = t.relid))
+from pg_stat_user_tables t where t.relid = 'ingest.document'::regclass
+"""
+
+
+async def test_a_page_of_documents_reads_little_more_than_itself_however_many_there_are(
+    database: Database,
+) -> None:
+    async with document_calls(database) as here:
+        acme = await here.create_tenant("acme")
+        await here.document(acme, b"first")
+        await here.admin.execute(COPIES)
+        await here.admin.execute("analyze ingest.document")
+
+        async def read(chosen: dict[str, str], sort: str = "newest") -> int:
+            counts = []
+            for _ in range(2):
+                for connection in (here.runtime, here.admin):
+                    await connection.fetch("select pg_stat_force_next_flush()")
+                counts.append(int(await here.admin.fetchval(READ)))
+                if len(counts) == 1:
+                    await here.of(acme, PAGE, chosen, sort, limit=50)
+            return counts[1] - counts[0]
+
+        for chosen in ({}, {"status": "failed"}, {"status": "skipped"}, {"reason": "crash"}):
+            assert await read(chosen) <= 1_000, chosen
+        assert await read({"mime_type": "application/pdf"}) <= 4_000
+        for sort in ("oldest", "updated"):
+            assert await read({}, sort) <= 1_000, sort

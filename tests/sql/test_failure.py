@@ -203,6 +203,64 @@ async def test_three_lost_workers_put_a_task_in_quarantine(database: Database) -
         assert letter["error_code"] == "WorkerLost"
 
 
+async def test_a_task_is_not_convicted_while_workers_are_lost_without_it(database: Database) -> None:
+    """Kills, restarts and frozen machines hit tasks by chance; it takes twice as many to be no chance."""
+    async with calls(database) as queue:
+        await queue.admin.execute("select queues.put_queue('elsewhere')")
+        task = await queue.enqueue()
+        ends = []
+        for _ in range(6):
+            other = await queue.worker(name="killed without it")
+            await queue.enqueue(queue="elsewhere")
+            await queue.claim_one(other, "elsewhere")
+            await queue.claim_one(await queue.worker())
+            ends += [row["outcome"] for row in await queue.lose() if row["task_id"] == task]
+        assert ends == ["returned"] * 5 + ["quarantined"]
+        assert (await dead(queue, task))["losses"] == 6
+
+
+async def test_workers_lost_an_hour_ago_acquit_nobody(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.enqueue()
+        await queue.worker()
+        await queue.lose()
+        await queue.clock.advance(seconds=3600)
+        ends = []
+        for _ in range(3):
+            await queue.claim_one(await queue.worker())
+            ends += [row["outcome"] for row in await queue.lose()]
+        assert ends == ["returned", "returned", "quarantined"]
+
+
+async def test_a_worker_that_registers_again_was_not_killed(database: Database) -> None:
+    async with calls(database) as queue:
+        await queue.enqueue()
+        ends = []
+        for _ in range(4):
+            frozen = await queue.worker()
+            await queue.claim_one(frozen)
+            ends += [row["outcome"] for row in await queue.lose()]
+            again = await value(
+                queue.runtime, "register_worker", "w", ["default"], timedelta(seconds=30), replaces=frozen
+            )
+            await rows(queue.runtime, "stop_worker", again)
+        assert ends == ["returned"] * 4
+
+
+async def test_a_convicted_task_explains_the_workers_it_killed(database: Database) -> None:
+    """Two tasks that kill their workers: the first conviction must not acquit the second."""
+    async with calls(database) as queue:
+        first, second = await queue.enqueue_many(2)
+        for _ in range(2):
+            await queue.claim(await queue.worker(), 2)
+            await queue.lose()
+        outcomes: dict[int, str] = {}
+        for _ in range(2):  # suspects run one at a time
+            await queue.claim_one(await queue.worker())
+            outcomes |= {row["task_id"]: row["outcome"] for row in await queue.lose()}
+        assert outcomes == {first: "quarantined", second: "quarantined"}
+
+
 async def test_losses_and_failures_are_counted_separately(database: Database) -> None:
     async with calls(database) as queue:
         await queue.put_type(retry={"default": {"kind": "table", "delays": [0, 0]}})

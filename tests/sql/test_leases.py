@@ -65,6 +65,21 @@ async def test_a_completion_with_the_wrong_worker_closes_nothing(database: Datab
         assert await queue.complete(one, lease) == []
 
 
+@pytest.mark.parametrize("how", ["complete", "release", "close_cancelled", "snooze"])
+async def test_a_close_names_the_task_of_each_lease(database: Database, how: str) -> None:
+    """A crash can take back lease ids: then a late close names the right leases with other tasks."""
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.enqueue_many(2)
+        claimed = await queue.claim(worker, 2)
+        leases, tasks = [[lease[name] for lease in claimed] for name in ("lease_id", "task_id")]
+        more = {"seconds": [0.0, 0.0]} if how == "snooze" else {}
+        wrong = await value(queue.runtime, how, worker, leases, task_ids=tasks[::-1], **more)
+        assert (wrong, await queue.count("lease")) == ([], 2)
+        right = await value(queue.runtime, how, worker, leases[::-1], task_ids=tasks[::-1], **more)
+        assert sorted(right) == sorted(leases)
+
+
 async def test_a_lost_lease_rolls_the_handlers_writes_back(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()

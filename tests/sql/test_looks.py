@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -46,12 +47,14 @@ async def test_explain_counts_who_is_before_a_task(database: Database) -> None:
         last = await queue.enqueue()
         await queue.clock.advance(seconds=2)
         await queue.admit()
-        for task, ahead in ((last, 3), (delayed, 4), (returned[0], 0), (returned[1], 1)):
+        for task, said in (
+            (last, "It is ready; 3 tasks of its lane are ahead of it."),
+            (delayed, "It is ready; 4 tasks of its lane are ahead of it."),
+            (returned[0], "It is ready, and the next of its lane."),
+            (returned[1], "It is ready; 1 task of its lane is ahead of it."),
+        ):
             (line,) = await rows(queue.runtime, "explain", task)
-            assert (line["reason"], line["explanation"]) == (
-                "in_line",
-                f"It is ready; {ahead} tasks of its lane are ahead of it.",
-            )
+            assert (line["reason"], line["explanation"]) == ("in_line", said)
 
 
 async def test_explain_says_when_a_waiting_task_is_due(database: Database) -> None:
@@ -192,6 +195,12 @@ async def test_tasks_are_listed_by_state_queue_and_type(database: Database) -> N
         assert await listed(state="completed") == [done]
         assert await listed(state="dead") == [dead]
         assert await listed(state="parked") == [parked]
+        preview = "select all_tenants.preview_operation('dead.replay', $1) ->> 'count'"
+        counted = [
+            await queue.operator.fetchval(preview, json.dumps({"queue": name}))
+            for name in ("default", "reports", "unknown")
+        ]
+        assert counted == ["1", "0", "0"], "dead letters of one queue"
         assert await listed(state="waiting") == [waiting]
         assert sorted(await listed(state="ready")) == [*ready, report]
         assert await listed(state="ready", queue="reports") == [report]

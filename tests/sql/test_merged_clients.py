@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from penstock.db.connect import translated
-from penstock.errors import InvalidMove, NotFound
+from penstock.errors import InvalidArgument, InvalidMove, NotFound
 from tests.plugins.database import Database
 from tests.sql.client_calls import ClientSource, company, connected, contact, fact, grouped
 from tests.sql.document_calls import DocumentCalls, Tenant, decoded, document_calls
@@ -183,6 +186,51 @@ async def test_clients_are_listed_by_name_page_by_page(database: Database) -> No
         assert [decoded(row[0])["name"] for row in rest] == ["Charlie", "Delta"]  # type: ignore[index]
         found = await calls.rows(tenant, "ingest.list_clients", query="BRAVO inc")
         assert [decoded(row[0])["record_count"] for row in found] == [2]  # type: ignore[index]
+
+
+async def test_clients_are_listed_in_each_order_by_an_index(database: Database) -> None:
+    many = """
+    insert into ingest.client_group (group_id, tenant_id, client_name, name_key, record_count, updated_at)
+    select internal.uuid7(), $1, n::text, n::text, 1, now() - n * interval '1 second'
+    from generate_series(1, 20000) n
+    """
+    read = """
+    select seq_tup_read + idx_tup_fetch from pg_stat_user_tables where relid = 'ingest.client_group'::regclass
+    """
+    async with document_calls(database) as calls:
+        tenant = await calls.create_tenant("t")
+        await calls.admin.execute(many, tenant.tenant_id)
+        await calls.admin.execute("analyze ingest.client_group")
+        for sort, expected in {
+            "name": ["1", "10", "100", "1000"],
+            "-name": ["9999", "9998", "9997", "9996"],
+            "updated": ["20000", "19999", "19998", "19997"],
+            "-updated": ["1", "2", "3", "4"],
+        }.items():
+            found: list[dict[str, Any]] = []
+            before = await _counted(calls, read)
+            while len(found) < 4:
+                last = found[-1] if found else None
+                page = await calls.rows(
+                    tenant,
+                    "ingest.list_clients",
+                    sort=sort,
+                    limit=2,
+                    after_name=last and last["name_key"],
+                    after_id=last and UUID(last["client_id"]),
+                    after_at=last and datetime.fromisoformat(last["updated_at"]),
+                )
+                found += [json.loads(row[0]) for row in page]
+            assert [each["name"] for each in found] == expected, sort
+            assert await _counted(calls, read) - before < 20, sort
+        with pytest.raises(InvalidArgument, match="'--name' is not an order of clients"), translated():
+            await calls.rows(tenant, "ingest.list_clients", sort="--name")
+
+
+async def _counted(calls: DocumentCalls, statement: str) -> int:
+    for connection in (calls.runtime, calls.admin):
+        await connection.fetch("select pg_stat_force_next_flush()")
+    return int(await calls.admin.fetchval(statement))
 
 
 async def test_removing_a_source_with_its_clients_leaves_nothing_of_them(database: Database) -> None:

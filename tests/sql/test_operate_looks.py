@@ -185,7 +185,7 @@ async def test_what_holds_a_task_up_is_linked(database: Database) -> None:
         links = {row["reason"]: row["link"] for row in await rows(queue.operator, "explain", parked)}
         assert links["key_held"] == f"/tasks/{holder}"
         running = await rows(queue.operator, "explain", holder)
-        assert running[0]["link"] == f"/workers?worker={worker}"
+        assert running[0]["link"] == f"/workers?sel={worker}"
         await rows(queue.operator, "pause", "default", by="ada")
         links = {row["reason"]: row["link"] for row in await rows(queue.operator, "explain", parked)}
         assert links["queue_paused"] == "/queues/default"

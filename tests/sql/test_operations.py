@@ -110,6 +110,71 @@ async def test_an_operation_stops_when_far_more_match_than_were_expected(databas
         assert row["done"] == 0
 
 
+MANY = 13_000
+_MANY_DEAD = """
+insert into queues.dead_letter (task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority,
+  tenant_id, attempts, losses, reason, error_code, error_message, fingerprint, errors, died_at)
+select n, 'ingest-document', '{}', internal.clock(), internal.clock(), q.queue_id, 4, $1, 5, 0, 'exhausted',
+  'Error', 'it broke', 'abcdefabcdef', '[]', internal.clock()
+from generate_series(1001, 1000 + $2::integer) n,
+  (select min(queue_id) as queue_id from queues.queue) q
+"""
+_MANY_READY = """
+with made as (
+  insert into queues.task (
+    task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id)
+  select n, 'ingest-document', '{}', internal.clock(), internal.clock(), q.queue_id, 4, $1
+  from generate_series(1001, 1000 + $2::integer) n, (select min(queue_id) as queue_id from queues.queue) q
+  returning task_id, queue_id, priority, tenant_id)
+insert into queues.ready (lane, seq, task_id, failures, losses, held)
+select internal.lane(m.queue_id, m.priority + 1, m.tenant_id), m.task_id, m.task_id, 0, 0, 0 from made m
+"""
+
+
+@pytest.mark.parametrize("action", ["dead.purge", "tasks.cancel"])
+async def test_an_operation_acts_on_more_items_than_are_counted_one_by_one(
+    database: Database, action: str
+) -> None:
+    async with document_calls(database) as here:
+        acme = await here.create_tenant("acme")
+        filled = _MANY_DEAD if action == "dead.purge" else _MANY_READY
+        await here.admin.execute("set session_replication_role = replica")
+        await here.admin.execute(filled, acme.tenant_id, MANY)
+        await here.admin.execute("reset session_replication_role")
+        await here.admin.execute("analyze queues.dead_letter, queues.ready, queues.task")
+        chosen = {"task_type": "ingest-document"}
+        counted = await here.of(acme, "ingest.preview_operation", action, chosen)
+        assert counted["approximate"]
+        assert counted["count"] == pytest.approx(MANY, rel=0.25)
+        operation = await started(here, acme, counted["count"], action, filter=chosen)
+        operation_id = UUID(operation["operation_id"])
+        run = await here.of(acme, "ingest.begin_operation", operation_id, 1)
+        assert await here.of(acme, "ingest.step_operation", operation_id, run) == "more"
+        row = await shown(here, acme, operation)
+        assert (row["state"], row["total"], row["error"]) == ("running", MANY, None)
+
+
+async def test_only_an_approximate_number_is_taken_for_more_than_it_says(database: Database) -> None:
+    async with document_calls(database) as here:
+        acme = await here.create_tenant("acme")
+        await failed_documents(here, acme, 30)
+        await here.admin.execute(
+            "create or replace function ingest.exact_up_to() returns bigint"
+            " language sql immutable parallel safe as 'select 5'"
+        )
+        await here.admin.execute("analyze ingest.document")
+        for wrong in (4, 5, 10):
+            with pytest.raises(asyncpg.PostgresError, match="items match now") as refused:
+                await started(here, acme, wrong)
+            assert refused.value.sqlstate == Conflict.sqlstate
+        counted = await here.of(acme, "ingest.preview_operation", "documents.retry", {})
+        assert counted["approximate"]
+        operation = await started(here, acme, 30)
+        await here.admin.execute("update ingest.operation set expected_count = 6")
+        assert await stepped(here, acme, operation) == "done"
+        assert (await shown(here, acme, operation))["done"] == 30
+
+
 async def test_items_whose_state_forbids_the_action_are_skipped_with_the_reason(database: Database) -> None:
     async with document_calls(database) as here:
         acme = await here.create_tenant("acme")
@@ -235,6 +300,7 @@ async def test_a_filter_with_an_unknown_key_or_value_is_refused(database: Databa
             ("documents.delete", {"source_id": "x' or true"}, "not the id of a source"),
             ("tasks.cancel", {"state": "completed"}, "completed"),
             ("dead.purge", {"state": "dead"}, "state"),
+            ("dead.purge", {"queues": "default"}, "queues"),
             ("documents.explode", {}, "explode"),
         ):
             with pytest.raises(asyncpg.PostgresError, match=what) as refused:

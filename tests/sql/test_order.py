@@ -124,3 +124,18 @@ async def test_a_claim_of_an_unknown_queue_is_refused(database: Database) -> Non
         with pytest.raises(asyncpg.PostgresError) as caught:
             await queue.claim(worker, 1, "no such queue")
         assert (caught.value.sqlstate, caught.value.detail) == ("PS002", "queue")
+
+
+async def test_a_small_claim_takes_one_task_of_each_tenant_a_large_one_several(database: Database) -> None:
+    """Long tasks are claimed a few at a time, and shared out evenly; short ones by the hundred, cheaply."""
+    async with calls(database) as queue:
+        worker = await queue.worker()
+        await queue.admin.execute(
+            "select queues.enqueue_many('job', array_fill('{}'::jsonb, array[8]),"
+            " _tenant_id => gen_random_uuid()) from generate_series(1, 300)"
+        )
+        few = await queue.claim(worker, 100)
+        assert len({lease["tenant_id"] for lease in few}) == 100
+        many = await queue.claim(worker, 512)
+        assert len(many) == 512
+        assert 128 <= len({lease["tenant_id"] for lease in many}) <= 140

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
+import pytest
+
 from tests.plugins.database import Database
 from tests.sql.queue_calls import Calls, calls, rows
 
@@ -127,3 +129,27 @@ async def test_the_count_of_rows_read_notices_a_full_scan(database: Database) ->
         await queue.admin.execute("alter table queues.ready drop constraint ready_pkey")
         touched = await touched_by(queue, queue.claim(worker, 100))
         assert touched["ready"] >= 5_000, touched
+
+
+@pytest.mark.parametrize("how", ["complete", "release", "close_cancelled"])
+async def test_a_close_looks_its_tasks_up_in_a_hash(database: Database, how: str) -> None:
+    """Comparing each lease with every task of the group was half the cost of a close."""
+    async with calls(database, real_time=True) as queue:
+        worker = await queue.worker()
+        await burst(queue, 20)
+        leases = await queue.claim(worker, 20)
+        plans: list[str] = []
+        queue.admin.add_log_listener(lambda _, message: plans.append(str(message)))
+        await queue.admin.execute(
+            "load 'auto_explain'; set auto_explain.log_min_duration = 0; set client_min_messages = log;"
+            " set auto_explain.log_nested_statements = on"
+        )
+        closed = await queue.admin.fetchval(
+            f"select queues.{how}(_worker_id => $1, _lease_ids => $2, _task_ids => $3)",
+            worker,
+            [lease["lease_id"] for lease in leases],
+            [lease["task_id"] for lease in leases],
+        )
+        assert len(closed) == 20
+        [plan] = [plan for plan in plans if "delete from queues.lease" in plan]
+        assert "hashed SubPlan" in plan, plan

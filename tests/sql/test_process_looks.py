@@ -120,6 +120,19 @@ async def test_a_list_shows_the_state_of_each_process_newest_first(database: Dat
         assert rows[2].ended_at is not None
 
 
+async def test_a_list_is_read_oldest_first_page_by_page(database: Database) -> None:
+    async with looks(database) as here:
+        started = [await here.start() for _ in range(5)]
+        seen: list[int] = []
+        cursor = None
+        for _ in range(3):
+            page, cursor = await here.operator.page(None, None, cursor, 2, "created")
+            seen += [row.root_id for row in page]
+        assert (seen, cursor) == (started, None)
+        with pytest.raises(InvalidArgument, match="'newest' is not an order of processes"):
+            await here.operator.page(None, None, None, 2, "newest")  # type: ignore[arg-type]  # a stranger's
+
+
 async def test_a_list_can_be_narrowed(database: Database) -> None:
     async with looks(database) as here:
         failed, succeeded = await here.failed(), await here.succeeded()

@@ -289,7 +289,9 @@ async def test_a_replay_during_maintenance_keeps_its_task(database: Database) ->
             worker_id,
         )
         await operator.execute(
-            "insert into queues.task_kept select t.*, now() - interval '30 days' from queues.task t"
+            "insert into queues.task_kept select k.* from queues.task t, jsonb_populate_record("
+            "null::queues.task_kept, "
+            "to_jsonb(t) || jsonb_build_object('kept_at', now() - interval '30 days')) k"
         )
         await operator.execute("delete from queues.task")
         await operator.execute("begin")

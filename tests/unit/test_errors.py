@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from penstock import errors
+from penstock.testing.task_results import TaskFailed
 
 
 def test_every_refusal_has_its_own_sqlstate_and_a_remedy() -> None:
-    assert sorted(errors.REFUSALS) == [f"PS{number:03}" for number in range(1, 23)]
+    assert sorted(errors.REFUSALS) == [f"PS{number:03}" for number in range(1, 24)]
     assert all(refusal.default_remedy for refusal in errors.REFUSALS.values())
 
 
@@ -46,6 +47,8 @@ def test_a_refusal_from_sql_keeps_message_field_and_remedy(refusal: type[errors.
         errors.SchemaOutdated("function queues.stats() does not exist"),
         errors.NotAllowed("permission denied for function pause"),
         errors.ProgramFailed("pg_dump", "it is not installed"),
+        errors.SpoolFull(1_000, "PENSTOCK_SPOOL_BYTES", of_tenant=True),
+        TaskFailed("PayloadInvalid", "n is missing"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -83,6 +83,14 @@ def test_a_value_that_cannot_be_used_fails_with_its_path() -> None:
     assert failed.value.path == "TotalAmt, CurrencyRef.value"
 
 
+def test_a_value_that_is_nested_too_deeply_fails_its_own_record_only() -> None:
+    deep: Any = "x"
+    for _ in range(900):
+        deep = [deep]
+    with pytest.raises(MapFailed, match="is nested too deeply"):
+        MAPS["hubspot.deal"].apply("deals/9", DEAL | {"properties": {"dealname": deep}})
+
+
 def test_only_an_open_deal_is_listed_and_a_deal_without_a_company_states_nothing() -> None:
     deals = MAPS["hubspot.deal"]
     closed: dict[str, Any] = copy.deepcopy(DEAL)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.model import media
+from penstock.model import media, sniffing, text_media
+from tests.integration.compound_files import compound
 
 
 def _zip(*names: str, content_types: bytes = b"", pack: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -22,6 +23,14 @@ def _zip(*names: str, content_types: bytes = b"", pack: int = zipfile.ZIP_DEFLAT
             archive.writestr("[Content_Types].xml", content_types)
         for name in names:
             archive.writestr(name, b"<x/>" * 10)
+    return held.getvalue()
+
+
+def _packed_as(mime_type: str) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("mimetype", mime_type)
+        archive.writestr("content.xml", "<x/>")
     return held.getvalue()
 
 
@@ -58,6 +67,17 @@ BMP = b"BM" + struct.pack("<IHHI", 70, 0, 0, 54) + struct.pack("<I", 40) + bytes
         (_zip("photos/1.jpg"), media.ZIP),
         (_ole("__substg1.0_0037001F"), media.MSG),
         (_ole("WordDocument"), media.OLE),
+        (compound({("WordDocument",): b"x"}), media.DOC),
+        (compound({("PowerPoint Document",): b"x", ("Current User",): b"x"}), media.PPT),
+        (compound({("Workbook",): b"x"}), media.XLS),
+        (compound({("EncryptedPackage",): b"x", ("EncryptionInfo",): b"x"}), media.OLE),
+        (_packed_as("application/vnd.oasis.opendocument.text"), media.ODT),
+        (_packed_as("application/vnd.oasis.opendocument.spreadsheet"), media.ODS),
+        (_packed_as("application/vnd.oasis.opendocument.presentation"), media.ODP),
+        (_packed_as("application/vnd.oasis.opendocument.text-template"), media.ODT),
+        (_packed_as("application/epub+zip"), media.EPUB),
+        (_packed_as("application/vnd.other"), media.ZIP),
+        (b"{\\rtf1\\ansi words}", media.RTF),
         (b"\x7fELF\x02\x01\x01" + bytes(40), "application/x-executable"),
         (b"<!DOCTYPE html>\n<html><p>x", media.HTML),
         (b"<?xml version='1.0'?>\n<!-- made by hand -->\n<html xmlns='x'>", media.HTML),
@@ -75,22 +95,64 @@ BMP = b"BM" + struct.pack("<IHHI", 70, 0, 0, 54) + struct.pack("<I", 40) + bytes
     ],
 )
 def test_content_alone_decides_the_type(head: bytes, kind: str) -> None:
-    assert media.sniff(head) == kind
+    assert sniffing.sniff(head) == kind
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b'{"a": [1, 2]}', text_media.JSON),
+        (b'[\n {"a": 1}]', text_media.JSON),
+        (b'{"a": 1}\n{"a": 2}\n', text_media.JSON_LINES),
+        (b'{"cells": [{"cell_type": "code"}]}', text_media.NOTEBOOK),
+        (b"<?xml version='1.0'?>\n<catalog/>", text_media.XML),
+        (b"<?xml version='1.0'?>\n<article><front><article-meta/></front></article>", text_media.JATS),
+        (b"% a comment\n\\documentclass{article}\n", text_media.LATEX),
+        (b"= Title\n:toc:\n\n== Section\n", text_media.ASCIIDOC),
+        (b"Title\n=====\n\n.. note:: words\n", text_media.RST),
+        (b"#+TITLE: Notes\n* One\n", text_media.ORG),
+        (b"1\n00:00:01,000 --> 00:00:02,000\nHello\n", text_media.SUBRIP),
+        (b"WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n", text_media.WEBVTT),
+        (b"#!/usr/bin/env python3\nprint(1)\n", "text/x-python"),
+        (b"\x1f\x8b\x08\0" + bytes(20), media.GZIP),
+        (b"\xfd7zXZ\0" + bytes(20), media.XZ),
+        (b"BZh91AY&SY" + bytes(20), media.BZIP2),
+        (b"a.txt".ljust(257, b"\0") + b"ustar\x0000" + bytes(300), media.TAR),
+        (b"{ curly words } of a poem", media.TEXT),
+        (b"[1] A footnote, nothing more", media.TEXT),
+    ],
+)
+def test_textual_kinds_are_told_by_their_signs(head: bytes, kind: str) -> None:
+    assert sniffing.sniff(head) == kind
+
+
+@pytest.mark.parametrize(
+    ("filename", "kind"),
+    [("a.txt", media.TEXT), ("a.log", media.TEXT), ("a.md", media.MARKDOWN), ("a.csv", media.CSV)],
+)
+def test_a_name_for_ordinary_text_is_believed(filename: str, kind: str) -> None:
+    for head in (b'{"a": 1}\n{"a": 2}\n', b"#!/bin/sh\n", b"<?xml version='1.0'?><a/>", b"#+TITLE: a\n"):
+        assert sniffing.sniff(head, filename=filename) == kind
+
+
+def test_source_code_is_told_by_its_name() -> None:
+    assert sniffing.sniff(b"int a;", filename="a.c", declared="text/plain") == "text/x-c"
+    assert sniffing.sniff(b"a: b", filename="a.yaml") == media.TEXT
 
 
 def test_a_file_that_contains_a_pdf_is_not_a_pdf() -> None:
-    assert media.sniff(_ole("__substg1.0_0037001F")[:512] + b"\n%PDF-1.4", filename="a.msg") == media.MSG
-    assert media.sniff(b"About the mark %PDF-1.4 of files.") == media.TEXT
+    assert sniffing.sniff(_ole("__substg1.0_0037001F")[:512] + b"\n%PDF-1.4", filename="a.msg") == media.MSG
+    assert sniffing.sniff(b"About the mark %PDF-1.4 of files.") == media.TEXT
 
 
 def test_a_stray_nul_is_tolerated_where_text_was_declared() -> None:
     log = b"a line of a log\n" * 40 + b"\0"
-    assert media.sniff(log) == media.UNKNOWN
-    assert media.sniff(log, filename="server.log") == media.TEXT
+    assert sniffing.sniff(log) == media.UNKNOWN
+    assert sniffing.sniff(log, filename="server.log") == media.TEXT
 
 
 def test_content_wins_over_name_and_declaration() -> None:
-    assert media.sniff(b"%PDF-1.7", filename="report.docx", declared="image/png") == media.PDF
+    assert sniffing.sniff(b"%PDF-1.7", filename="report.docx", declared="image/png") == media.PDF
 
 
 @pytest.mark.parametrize(
@@ -109,13 +171,13 @@ def test_content_wins_over_name_and_declaration() -> None:
 def test_hints_decide_only_what_the_text_leaves_open(
     filename: str | None, declared: str | None, kind: str
 ) -> None:
-    assert media.sniff(b"just words, nothing more", filename=filename, declared=declared) == kind
+    assert sniffing.sniff(b"just words, nothing more", filename=filename, declared=declared) == kind
 
 
 def test_a_mail_with_one_known_header_is_a_mail_when_the_name_says_so() -> None:
     head = b"Subject: hello\n\nwords"
-    assert media.sniff(head) == media.TEXT
-    assert media.sniff(head, filename="x.eml") == media.EML
+    assert sniffing.sniff(head) == media.TEXT
+    assert sniffing.sniff(head, filename="x.eml") == media.EML
 
 
 def test_an_office_file_whose_type_is_not_visible_in_its_head_is_trusted_by_its_name() -> None:
@@ -126,8 +188,8 @@ def test_an_office_file_whose_type_is_not_visible_in_its_head_is_trusted_by_its_
         + b"a.bin"
         + packed
     )
-    assert media.sniff(head, filename="big.docx") == media.DOCX
-    assert media.sniff(head) == media.ZIP
+    assert sniffing.sniff(head, filename="big.docx") == media.DOCX
+    assert sniffing.sniff(head) == media.ZIP
 
 
 @pytest.mark.parametrize("mime_type", sorted(media.SUPPORTED))
@@ -143,4 +205,4 @@ def test_unknown_kinds_are_stored_as_bin() -> None:
 @given(head=st.binary(max_size=200), filename=st.text(max_size=10) | st.none(), declared=st.text(max_size=10))
 def test_no_bytes_make_it_fail(head: bytes, filename: str | None, declared: str) -> None:
     for prefix in (b"", b"PK\x03\x04", b"BM", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"RIFF"):
-        assert "/" in media.sniff(prefix + head, filename=filename, declared=declared)
+        assert "/" in sniffing.sniff(prefix + head, filename=filename, declared=declared)

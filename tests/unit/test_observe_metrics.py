@@ -8,6 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from penstock.observe import BOUNDS, Durations, Metrics
 from penstock.observe.collector import SnapshotCollector
+from penstock.observe.snapshot import InletGauge
 
 
 def samples(metrics: Metrics) -> dict[str, float]:
@@ -139,8 +140,27 @@ def test_queue_gauges_are_replaced_as_a_whole_and_can_be_forgotten() -> None:
     assert found['job_queue_depth{queue="b"}'] == 3
     assert found["job_ready_dead_tuples"] == 6
     assert not any('queue="a"' in name for name in found)
-    metrics.forget_queue_gauges()
+    metrics.forget_gauges()
     assert not any(name.startswith(("job_queue_depth", "job_ready_dead_tuples")) for name in samples(metrics))
+
+
+def test_inlets_that_others_read_are_shown_beside_our_own() -> None:
+    metrics = Metrics()
+    metrics.inlet("ours", taken=3, duplicates=0, refused=0, lag_seconds=0.5)
+    metrics.set_inlet_gauges(
+        {"ours": InletGauge(9, 8, 1, 0, 7.0, 2, 1.0), "bridge": InletGauge(5, 3, 1, 1, None, None, 60.0)}
+    )
+    found = samples(metrics)
+    assert found['inlet_messages_counted{inlet="bridge",outcome="refused"}'] == 1
+    assert found['inlet_messages_counted{inlet="bridge",outcome="received"}'] == 5
+    assert found['inlet_messages_counted{inlet="ours",outcome="taken"}'] == 8
+    assert found['inlet_messages_total{inlet="ours",outcome="taken"}'] == 3
+    assert found['inlet_lag_seconds{inlet="ours"}'] == 0.5, "newer than what the database knows"
+    assert found['inlet_backlog{inlet="ours"}'] == 2
+    assert found['inlet_silent_seconds{inlet="bridge"}'] == 60
+    assert 'inlet_lag_seconds{inlet="bridge"}' not in found, "nobody knows it"
+    metrics.forget_gauges()
+    assert not any('inlet="bridge"' in name for name in samples(metrics))
 
 
 def test_series_are_bounded_and_lose_no_count() -> None:

@@ -116,7 +116,8 @@ def test_a_refusal_says_what_the_value_must_be(monkeypatch: pytest.MonkeyPatch) 
         Settings(concurrency="many")
 
 
-def test_a_copy_changes_only_the_given_fields_and_validates_them() -> None:
+def test_a_copy_changes_only_the_given_fields_and_validates_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PENSTOCK_NICENESS")
     settings = Settings(concurrency=7).model_copy(update={"metrics_port": 9000})
     assert (settings.concurrency, settings.metrics_port) == (7, 9000)
     assert settings.model_fields_set == {"concurrency", "metrics_port"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.model import Lease, LeaseId, TaskId
-from penstock.queue.broker import Probe
+from penstock.queue.lease_calls import Probe
 from penstock.worker.watermarks import Watermarks
 
 

@@ -154,6 +154,47 @@ async def test_an_operation_acts_on_more_items_than_are_counted_one_by_one(
         assert (row["state"], row["total"], row["error"]) == ("running", MANY, None)
 
 
+_THREE_TYPES = """
+with made as (
+  insert into queues.task (
+    task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id)
+  select n, case when n <= 15000 then 'first' when n <= 30000 then 'second' else 'rare' end, '{}',
+    internal.clock(), internal.clock(), q.queue_id, 4, $1
+  from generate_series(1, 30500) n, (select min(queue_id) as queue_id from queues.queue) q
+  returning task_id, queue_id, priority, tenant_id)
+insert into queues.ready (lane, seq, task_id, failures, losses, held)
+select internal.lane(m.queue_id, m.priority + 1, m.tenant_id), m.task_id, m.task_id, 0, 0, 0 from made m
+"""
+
+
+@pytest.mark.parametrize("whose", ["tenant", "installation"])
+async def test_tasks_of_a_type_are_counted_wherever_they_stand_in_the_list(
+    database: Database, whose: str
+) -> None:
+    async with document_calls(database) as here:
+        acme = await here.create_tenant("acme")
+        await here.admin.execute("set session_replication_role = replica")
+        await here.admin.execute(_THREE_TYPES, acme.tenant_id)
+        await here.admin.execute("reset session_replication_role")
+        await here.admin.execute("analyze queues.ready, queues.task")
+
+        async def counted(**chosen: str) -> tuple[int, bool, object]:
+            if whose == "tenant":
+                row = await here.of(acme, "ingest.preview_operation", "tasks.run_now", chosen)
+            else:
+                preview = "all_tenants.preview_operation"
+                row = decoded((await call(here.operator, preview, "tasks.run_now", chosen))[0][0])
+            return row["count"], row["approximate"], row["skipped"]
+
+        total, approximate, skipped = await counted(task_type="second")
+        assert approximate
+        assert total == pytest.approx(15_000, rel=0.25)
+        assert skipped == [{"reason": "it does not wait for a time", "count": total}]
+        reason = "it does not wait for a time"
+        assert await counted(task_type="rare") == (500, False, [{"reason": reason, "count": 500}])
+        assert await counted(task_type="unknown") == (0, False, [])
+
+
 async def test_only_an_approximate_number_is_taken_for_more_than_it_says(database: Database) -> None:
     async with document_calls(database) as here:
         acme = await here.create_tenant("acme")

@@ -1,5 +1,5 @@
--- About how many an operation would act on, for a count that would take too long: as the list beside it estimates them. Null for what
--- is never that many. Volatile, because only such a function may explain. Runs with its caller's rights. Raises PS005, PS012, PS013.
+-- About how many an operation would act on, for a count that would take too long: as the list beside it estimates them. Null for tasks,
+-- which queues.estimate_tasks() estimates, and for what is never that many. Volatile, because only such a function may explain. Runs with its caller's rights. Raises PS005, PS012, PS013.
 create or replace function ingest.estimate_targets(_action text, _filter jsonb, _most bigint)
 returns bigint
 language plpgsql
@@ -11,11 +11,11 @@ declare
 begin
   if v_kind = 'documents' then
     return (ingest.count_documents(_filter, _most::integer) ->> 'total')::bigint;
-  elsif v_kind in ('tasks', 'dead') then
+  elsif v_kind = 'dead' then
     if v_tenant_id is null then
       select t.tenant_id into v_tenant_id from accounts.tenant t where t.slug = _filter ->> 'tenant';
     end if;
-    return queues.estimate_targets(_filter, v_tenant_id, v_kind = 'dead');
+    return queues.estimate_dead(_filter, v_tenant_id);
   elsif v_kind = 'decisions' then
     execute format(
       'explain (format json) select from ingest.decision d

@@ -1,5 +1,5 @@
--- How many tasks a filter of page_tasks() matches: exactly up to 10,000, estimated above. With a task type, which no index
--- finds, it is the share of the first 4,000. Raises PS005.
+-- How many tasks a filter of page_tasks() matches: exactly up to 10,000, estimated above. With a task type, which no index finds, it
+-- is estimated where there are more than 10,000 of any type: by a sample of pending tasks, by the first 4,000 of others. Raises PS005.
 create or replace function queues.count_tasks(
   _state text default 'running', _queue text default null, _task_type text default null, _tenant_id uuid default null,
   out total bigint, out approximate boolean
@@ -20,7 +20,16 @@ begin
     approximate := false;
     return;
   end if;
-  if _task_type is not null or (v_ended and _queue is not null) then
+  if _task_type is not null and _state in ('running', 'ready', 'waiting', 'parked') then
+    approximate := queues.count_state(_state, v_queue_id, internal.sees_all() and _tenant_id is null, v_tenant_id) > 10000;
+    if approximate then
+      total := queues.sample_tasks(_state, v_queue_id, _task_type, internal.sees_all() and _tenant_id is null, v_tenant_id);
+    else
+      select count(p.task_id) into total
+      from queues.page_tasks(_state, _queue, _task_type, _tenant_id, null, 10000, 10001) p;
+    end if;
+    return;
+  elsif _task_type is not null or (v_ended and _queue is not null) then
     select count(p.task_id), bool_or(p.task_id is null), min(case when v_ended then p.place::bigint end)
     into total, approximate, v_lowest
     from queues.page_tasks(_state, _queue, _task_type, _tenant_id, null, 4000, 4000) p;

@@ -16,9 +16,9 @@ as $$
 declare
   v_states text[] := coalesce(string_to_array(nullif(_filter ->> 'state', ''), ','), array['ready', 'waiting', 'parked', 'running']);
   v_ids bigint[];
-  v_few boolean;
-  v_hash text := current_setting('enable_hashjoin');
-  v_merge text := current_setting('enable_mergejoin');
+  v_type text := _filter ->> 'task_type';
+  v_queue text := _filter ->> 'queue';
+  v_queue_id smallint := (select q.queue_id from queues.queue q where q.queue_name = _filter ->> 'queue');
 begin
   if not v_states <@ array['ready', 'waiting', 'parked', 'running'] then
     raise exception using errcode = 'PS005', detail = 'state',
@@ -28,14 +28,8 @@ begin
   if _filter ? 'ids' then
     v_ids := array(select i.id::bigint from jsonb_array_elements_text(_filter -> 'ids') as i (id));
   end if;
-  -- A few of many are found by their keys; all of them, or a few that are rare, by one look through the tasks.
-  v_few := _limit <= 1000;
-  if v_few then
-    perform set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);
-  end if;
   return query
-  select t.task_id, t.tenant_id, s.state
-  from (
+  with pending as not materialized (
     select l.task_id, 'running' as state from queues.lease l where 'running' = any (v_states)
     union all
     select r.task_id, 'ready' from queues.ready r where 'ready' = any (v_states)
@@ -43,25 +37,23 @@ begin
     select w.task_id, 'waiting' from queues.waiting w where 'waiting' = any (v_states) and w.task_id is not null
     union all
     select p.task_id, 'parked' from queues.parked p where 'parked' = any (v_states)
-  ) s
+  )
   -- As queues.find_task(), which would be called once for each of a million.
-  left join queues.task n on n.task_id = s.task_id
-  left join queues.task_kept k on k.task_id = s.task_id and n.task_id is null
-  cross join lateral (
-    select coalesce(n.task_id, k.task_id) as task_id, coalesce(n.task_type, k.task_type) as task_type,
-      coalesce(n.enqueued_at, k.enqueued_at) as enqueued_at, coalesce(n.queue_id, k.queue_id) as queue_id,
-      case when n.task_id is not null then n.tenant_id else k.tenant_id end as tenant_id) t
-  join queues.queue q on q.queue_id = t.queue_id
+  select t.task_id, t.tenant_id, s.state
+  from pending s
+  join (
+    select n.task_id, n.tenant_id, n.task_type, n.queue_id, n.enqueued_at from queues.task n
+    union all
+    select k.task_id, k.tenant_id, k.task_type, k.queue_id, k.enqueued_at from queues.task_kept k
+    where not exists (select from queues.task n where n.task_id = k.task_id)
+  ) t on t.task_id = s.task_id
   where (v_ids is null or s.task_id = any (v_ids))
     and (_all or t.tenant_id = _tenant_id)
-    and (_filter ->> 'queue' is null or q.queue_name = _filter ->> 'queue')
-    and (_filter ->> 'task_type' is null or t.task_type = _filter ->> 'task_type')
+    and (v_queue is null or t.queue_id = v_queue_id)
+    and (v_type is null or t.task_type = v_type)
     and t.enqueued_at <= _before
     -- An operation must not cancel itself, nor another one.
     and t.task_type <> 'operate'
   limit _limit;
-  if v_few then
-    perform set_config('enable_hashjoin', v_hash, true), set_config('enable_mergejoin', v_merge, true);
-  end if;
 end;
 $$;

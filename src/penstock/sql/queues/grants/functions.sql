@@ -62,7 +62,8 @@ to penstock_api, worker_service_user, service_role, penstock_owner;
 grant execute on function
   queues.attempts_of,
   queues.end_dead,
-  queues.estimate_targets,
+  queues.estimate_dead,
+  queues.estimate_tasks,
   queues.find_dead_targets,
   queues.find_parts,
   queues.find_targets,

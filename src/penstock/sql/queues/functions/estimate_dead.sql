@@ -1,7 +1,6 @@
--- About how many tasks or dead letters match a filter of an operation, for a count that would take too long: tasks as the list of
--- tasks counts them, dead letters as the planner knows them. _tenant_id: only of this tenant. For the functions of operations.
--- Volatile, because only such a function may explain. Raises PS005.
-create or replace function queues.estimate_targets(_filter jsonb, _tenant_id uuid, _is_dead boolean)
+-- About how many dead letters match a filter of an operation, as the planner knows them. _tenant_id: only of this tenant. For the
+-- functions of operations. Volatile, because only such a function may explain.
+create or replace function queues.estimate_dead(_filter jsonb, _tenant_id uuid)
 returns bigint
 language plpgsql
 security definer
@@ -10,12 +9,6 @@ as $$
 declare
   v_plan json;
 begin
-  if not _is_dead then
-    return (
-      select sum(c.total)
-      from unnest(coalesce(string_to_array(nullif(_filter ->> 'state', ''), ','), array['ready', 'waiting', 'parked', 'running'])) as s (state)
-      cross join lateral queues.count_tasks(s.state, _filter ->> 'queue', _filter ->> 'task_type', _tenant_id) c);
-  end if;
   execute format(
     'explain (format json) select from queues.dead_letter d
      where (%1$L is null or d.tenant_id = %1$L::uuid) and (%2$L is null or d.queue_id = %2$L::smallint)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,15 @@ needs_packages = pytest.mark.skipif(
 def npm(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["npm", "run", "--silent", *arguments]
     return subprocess.run(command, cwd=CONSOLE, capture_output=True, text=True, check=False, timeout=280)
+
+
+def test_each_test_of_the_shared_site_has_a_tenant_of_its_own() -> None:
+    made = [
+        slug
+        for path in (ROOT / "tests" / "web").glob("*.py")
+        for slug in re.findall(r'another_tenant\("([^"]+)"', path.read_text())
+    ]
+    assert [slug for slug, times in Counter(made).items() if times > 1] == []
 
 
 def test_the_console_shows_text_as_text_only() -> None:

@@ -196,10 +196,10 @@ async def test_a_waiting_task_runs_now_a_copy_runs_again_and_a_ready_one_is_canc
 
 
 async def test_all_that_match_are_acted_on_after_the_number_was_named(site: Site) -> None:
-    tenant, _ = await site.server.another_tenant("tailrace")
+    tenant, _ = await site.server.another_tenant("backwater")
     reports = [Report(month=f"m{n}") for n in range(130)]
     await site.tasks.idle.enqueue_many(reports, tenant_id=tenant.tenant_id)
-    async with site.visit("operator", "tailrace") as page:
+    async with site.visit("operator", "backwater") as page:
         await page.goto("/tasks?state=ready&queue=idle")
         await page.get_by_role("checkbox", name=re.compile("Select the")).click()
         await page.get_by_role("button", name="Select all 130 that match").click()

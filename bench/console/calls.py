@@ -85,6 +85,7 @@ PREVIEWS: tuple[tuple[str, dict[str, str]], ...] = (
     ("tasks.cancel", {"state": "ready"}),
     ("tasks.cancel", {"state": "waiting", "queue": "default"}),
     ("tasks.cancel", {"task_type": "email.work"}),
+    ("tasks.cancel", {"task_type": "rare.work"}),
     ("tasks.run_now", {"state": "waiting"}),
     ("dead.replay", {}),
     ("dead.replay", {"task_type": "email.work"}),

@@ -33,7 +33,9 @@ cross join lateral (
     where w.queue_name = any ($4::text[])
   ) k where k.place = 1 + n.task_id % cardinality($4::text[])
 ) q
-cross join lateral (select q.queue_name || '.work' as task_type) y
+cross join lateral (
+  select case when n.task_id % 1000 = 1 then 'rare' else q.queue_name end || '.work' as task_type
+) y
 cross join lateral (
   select f.tenant_id from (
     select o.tenant_id, row_number() over (order by o.slug) as place from accounts.tenant o where o.slug

@@ -37,23 +37,25 @@ begin
     select w.task_id, 'waiting' from queues.waiting w where 'waiting' = any (v_states) and w.task_id is not null
     union all
     select p.task_id, 'parked' from queues.parked p where 'parked' = any (v_states)
+  ), found as materialized (
+    -- As queues.find_task(), which would be called once for each of a million. Materialized, so that it is planned for all its rows: with
+    -- the limit in view the planner looks up every pending task to find the few of a rare type.
+    select t.task_id, t.tenant_id, s.state
+    from pending s
+    join (
+      select n.task_id, n.tenant_id, n.task_type, n.queue_id, n.enqueued_at from queues.task n
+      union all
+      select k.task_id, k.tenant_id, k.task_type, k.queue_id, k.enqueued_at from queues.task_kept k
+      where not exists (select from queues.task n where n.task_id = k.task_id)
+    ) t on t.task_id = s.task_id
+    where (v_ids is null or s.task_id = any (v_ids))
+      and (_all or t.tenant_id = _tenant_id)
+      and (v_queue is null or t.queue_id = v_queue_id)
+      and (v_type is null or t.task_type = v_type)
+      and t.enqueued_at <= _before
+      -- An operation must not cancel itself, nor another one.
+      and t.task_type <> 'operate'
   )
-  -- As queues.find_task(), which would be called once for each of a million.
-  select t.task_id, t.tenant_id, s.state
-  from pending s
-  join (
-    select n.task_id, n.tenant_id, n.task_type, n.queue_id, n.enqueued_at from queues.task n
-    union all
-    select k.task_id, k.tenant_id, k.task_type, k.queue_id, k.enqueued_at from queues.task_kept k
-    where not exists (select from queues.task n where n.task_id = k.task_id)
-  ) t on t.task_id = s.task_id
-  where (v_ids is null or s.task_id = any (v_ids))
-    and (_all or t.tenant_id = _tenant_id)
-    and (v_queue is null or t.queue_id = v_queue_id)
-    and (v_type is null or t.task_type = v_type)
-    and t.enqueued_at <= _before
-    -- An operation must not cancel itself, nor another one.
-    and t.task_type <> 'operate'
-  limit _limit;
+  select f.task_id, f.tenant_id, f.state from found f limit _limit;
 end;
 $$;

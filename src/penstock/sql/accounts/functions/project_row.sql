@@ -5,13 +5,12 @@ returns jsonb
 language sql
 stable
 as $$
-  select to_jsonb(_project) - 'tenant_id' - 'deleted_at' || jsonb_build_object('documents', (
-    select coalesce(jsonb_object_agg(c.status, c.count), '{}')
+  select to_jsonb(_project) - 'tenant_id' - 'deleted_at' || (
+    select jsonb_build_object(
+      'documents', coalesce(jsonb_object_agg(c.status, c.count), '{}'), 'left_behind', coalesce(sum(c.left_behind), 0))
     from (
-      select d.status, count(*) as count from ingest.document d
-      where d.project_id = _project.project_id and d.deleted_at is null group by d.status) c),
-    'left_behind', (
-      select count(*) from ingest.document d
-      where d.project_id = _project.project_id and d.deleted_at is null and d.staged_pipeline like 'failed %'),
-    'gate', ingest.gate_row(_project.project_id));
+      select d.status, count(*) as count, count(*) filter (where d.staged_pipeline like 'failed %') as left_behind
+      from ingest.document d
+      where d.project_id = _project.project_id and d.deleted_at is null group by d.status) c
+  ) || jsonb_build_object('gate', ingest.gate_row(_project.project_id));
 $$;

@@ -5,6 +5,7 @@ import { withTenant, type Schemas } from "../../api/client";
 import { useApi, useRows } from "../../api/queries";
 import { usePageQuery } from "../../app/address";
 import { count } from "../../lib/numbers";
+import { cutter } from "../../lib/passage";
 import { EmptyState, ErrorBox, Loading } from "../../ui/notices";
 import { Section } from "../../ui/page";
 import { pagesOf } from "./names";
@@ -146,7 +147,7 @@ function TextPreview({ documentId, marked }: { documentId: string; marked: Chunk
     void mark.current?.scrollIntoView({ block: "nearest" });
   }, [found.data, marked]);
   if (!found.data) return <div className="original">{found.error ? <ErrorBox error={found.error} /> : <Loading />}</div>;
-  const text = found.data.text;
+  const cut = cutter(found.data.text);
   const offset = found.data.from ?? from;
   const [begin, end] = marked ? [Math.max(0, marked.start - offset), Math.max(0, marked.end - offset)] : [0, 0];
   return (
@@ -155,12 +156,12 @@ function TextPreview({ documentId, marked }: { documentId: string; marked: Chunk
         {offset > 0 ? "…" : ""}
         {marked ? (
           <>
-            {text.slice(0, begin)}
-            <mark ref={mark}>{text.slice(begin, end)}</mark>
-            {text.slice(end)}
+            {cut(0, begin)}
+            <mark ref={mark}>{cut(begin, end)}</mark>
+            {cut(end)}
           </>
         ) : (
-          text
+          found.data.text
         )}
         {(found.data.length ?? 0) > (found.data.to ?? to) ? "…" : ""}
       </pre>

@@ -4,6 +4,7 @@ import { useState, type ReactNode } from "react";
 import { useApi } from "../../api/queries";
 import type { Schemas } from "../../api/client";
 import { A } from "../../app/address";
+import { cutter } from "../../lib/passage";
 import { ErrorBox, Loading } from "../../ui/notices";
 import { Icon } from "../../ui/icons";
 import { DocumentName } from "../documents/document-name";
@@ -125,14 +126,12 @@ function Part({ name, none, rank, score, share, about }: { name: string; none: s
 function marked(snippet: Schemas["Snippet"]): ReactNode[] {
   const parts: ReactNode[] = [];
   let done = 0;
-  // Positions are by code point, as Python counts.
-  const letters = Array.from(snippet.text);
-  const cut = (from: number, to: number) => letters.slice(from, to).join("");
+  const cut = cutter(snippet.text);
   for (const [from, to] of (snippet.marks ?? []) as [number, number][]) {
     parts.push(cut(done, from), <mark key={from}>{cut(from, to)}</mark>);
     done = to;
   }
-  parts.push(cut(done, letters.length));
+  parts.push(cut(done));
   return parts;
 }
 

@@ -43,7 +43,7 @@ function Shown({ document, error }: { document: Document; error: unknown }) {
       back={{ to: "/documents", text: "Documents" }}
       lead={
         <span className="lead-line">
-          <StateBadge state={document.status} /> <Stages status={document.status} />
+          <StateBadge state={document.status} /> <Stages status={document.status} reason={document.reason_code} />
           {document.searchable && document.status !== "indexed" ? <span className="quiet">searches still find the previous version</span> : null}
         </span>
       }

@@ -10,7 +10,10 @@ export interface Stage {
   readonly waits?: boolean;
 }
 
-export function stageOf(status: string): Stage {
+/** Codes of the model, its budget and the index, by the names of errors and of waits; all others are of parsing. */
+const WHILE_EMBEDDING = /^(embedder|over_?budget|index)/i;
+
+export function stageOf(status: string, reason?: string | null): Stage {
   switch (status) {
     case "processing":
       return { at: 1, ended: null };
@@ -19,7 +22,7 @@ export function stageOf(status: string): Stage {
     case "indexed":
       return { at: 3, ended: "good" };
     case "failed":
-      return { at: 1, ended: "bad" };
+      return { at: reason && WHILE_EMBEDDING.test(reason) ? 2 : 1, ended: "bad" };
     case "skipped":
     case "deleted":
       return { at: 1, ended: "quiet" };

@@ -30,6 +30,15 @@ test("a pending document waits to be parsed, a failed one has ended", () => {
   expect(stageOf("indexed")).toEqual({ at: 3, ended: "good" });
 });
 
+test.each(["EmbedderRefused", "EmbedderFailed", "embedder_unavailable", "over_budget", "IndexUnavailable", "index_not_ready"])(
+  "a document that failed with %s was parsed, and ended while it was embedded",
+  (code) => expect(stageOf("failed", code)).toEqual({ at: 2, ended: "bad" }),
+);
+
+test.each(["malformed", "timeout", "oom", "RunTooLong", "worker_lost", null, undefined])("a document that failed with %s ended while it was parsed", (code) =>
+  expect(stageOf("failed", code)).toEqual({ at: 1, ended: "bad" }),
+);
+
 test("what is not over grows, what is over stays", () => {
   const now = new Date("2026-01-01T00:01:00Z");
   expect(grown(step("wait", 5, { to: null }), now).seconds).toBe(60);

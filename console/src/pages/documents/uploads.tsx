@@ -129,7 +129,7 @@ function Followed({ upload, documentId }: { upload: Upload; documentId: string }
       <A to={`/documents/${documentId}`}>
         <Name>{upload.name}</Name>
       </A>
-      <Stages status={status} />
+      <Stages status={status} reason={found.data?.reason_code} />
       {status === "failed" || status === "skipped" ? (
         <span className="upload-error">
           <StateBadge state={status} /> {found.data?.error_message ?? found.data?.reason_code}
@@ -141,8 +141,8 @@ function Followed({ upload, documentId }: { upload: Upload; documentId: string }
 }
 
 /** Received, parsed, embedded, searchable: where a document is. */
-export function Stages({ status }: { status: string }) {
-  const { at, ended, waits } = stageOf(status);
+export function Stages({ status, reason }: { status: string; reason: string | null | undefined }) {
+  const { at, ended, waits } = stageOf(status, reason);
   const now = ended === "bad" ? "bad" : ended === "quiet" ? "quiet" : ended === "good" ? "done" : waits ? "wait" : "now";
   return (
     <ol className="way" aria-label={`Status: ${status}`}>

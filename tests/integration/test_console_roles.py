@@ -7,10 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from penstock.accounts.caller import SCOPES_OF, Role
-from penstock.api.auditing import UNAUDITED
+from penstock.api.auditing import AUDITED_PAGES, UNAUDITED
 from tests.integration.api_server import ApiServer, api_server, assert_problem
 from tests.integration.console_client import SAME_ORIGIN, browser, make_link, signed_in
-from tests.integration.console_routes import guarded_calls, unsafe_calls
+from tests.integration.console_routes import (
+    GETS_THAT_CHANGE,
+    SAFE,
+    SENT_BY_PROGRAMS,
+    SHOWN_TO_ADMINS,
+    changing_calls,
+    guarded_calls,
+    open_calls,
+    unsafe_calls,
+)
 from tests.plugins.database import Database
 
 VIEWERS_MAY = {"previewOperation", "search"}
@@ -19,7 +28,7 @@ FOR_ADMINS = {
     *("createKey", "revokeKey", "setCompletionWebhook", "setContact", "endSession", "deleteTenant"),
     *("createWebhookSource", "rotateWebhookSource", "removeSource", "addImapSource", "setSourcePassword"),
     *("scheduleSource", "configureSource", "changeSourceRules", "createTenant", "changeTenant"),
-    "revokeInstallationKey",
+    *("revokeInstallationKey", "connectSource"),
 }
 NO_CALL_ENDS = {"followChanges"}
 """A stream without an end."""
@@ -34,7 +43,7 @@ async def test_a_viewer_changes_nothing_and_an_operator_administers_nothing(
         signed_in(server, "operator", "acme") as operator,
     ):
         before = await rows_of(server)
-        for call in unsafe_calls():
+        for call in changing_calls():
             if call.operation_id not in VIEWERS_MAY:
                 answer = await viewer.request(call.method, call.path)
                 assert answer.status_code == 403, f"{call.action}: {answer.text}"
@@ -82,7 +91,7 @@ async def test_every_change_leaves_a_row_in_the_audit(database: Database, tmp_pa
     ):
         headers = {**SAME_ORIGIN, "X-Penstock-Tenant": "acme"}
         asked: list[tuple[str, int, str]] = []
-        for call in unsafe_calls():
+        for call in changing_calls():
             answer = await admin.request(call.method, call.path, headers=headers)
             assert answer.status_code < 500, f"{call.action}: {answer.text}"
             if call.operation_id not in UNAUDITED:
@@ -102,6 +111,45 @@ async def test_every_change_leaves_a_row_in_the_audit(database: Database, tmp_pa
             "00000000-0000-7000-8000-000000000000",
             {"problem": "forbidden"},
         )
+
+
+async def test_signing_in_and_out_leaves_a_row_in_the_audit(database: Database, tmp_path: Path) -> None:
+    async with (
+        api_server(database, tmp_path) as server,
+        signed_in(server) as admin,
+        signed_in(server, "viewer", "acme") as viewer,
+        browser(server) as holder,
+    ):
+        assert (await holder.post("/login", data={"key": server.key})).status_code == 303
+        assert (await holder.post("/logout")).status_code == 303
+        assert (await viewer.post("/logout")).status_code == 303
+        assert (await viewer.post("/logout")).status_code == 303  # nobody is signed in any more
+        found = (await admin.get("/v1/audit")).json()["items"]
+        assert [(row["action"], row["who"], row["via"], row["tenant"], row["status"]) for row in found] == [
+            ("POST /logout", "ada", "session", "acme", 303),
+            ("POST /logout", "test", "session", "acme", 303),
+            ("POST /login", "test", "key", "acme", 303),
+            ("POST /login/{token}", "ada", "session", "acme", 303),
+            ("POST /login/{token}", "ada", "session", None, 303),
+        ]
+        assert (await admin.post("/logout")).status_code == 303
+        async with database.connect("admin") as looking:
+            of_all = await looking.fetch("select action from internal.operator_audit order by audit_id")
+        assert [row["action"] for row in of_all] == ["POST /login/{token}", "POST /logout"]
+
+
+def test_no_call_that_changes_something_is_outside_of_the_audit() -> None:
+    """A new GET for more than viewers, and a new call without a key or session, must be named here."""
+    reads = [call for call in guarded_calls() if call.method in SAFE]
+    may_read = (None, *SCOPES_OF["viewer"])
+    not_for_viewers = {
+        call.operation_id for call in reads if any(scope not in may_read for scope in call.scopes)
+    }
+    assert not_for_viewers == GETS_THAT_CHANGE | SHOWN_TO_ADMINS
+    changing = {call for call in open_calls() if call.split()[0] not in SAFE}
+    assert changing == {page for page in AUDITED_PAGES if not page.startswith("GET ")} | SENT_BY_PROGRAMS
+    assert open_calls() >= AUDITED_PAGES
+    assert "GET /oauth/callback" in AUDITED_PAGES
 
 
 async def test_the_audit_is_filtered_and_paged(database: Database, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from penstock.client import ApiProblem, Client
 from tests.integration.api_server import assert_problem
 from tests.integration.connecting_sources import connections, served
+from tests.integration.console_client import signed_in
 from tests.plugins.database import Database
 from tests.plugins.workers import eventually
 
@@ -65,6 +66,46 @@ async def test_a_user_goes_to_the_provider_and_comes_back_to_a_page_that_shows_t
         assert again.status_code == 400
         assert "already used" in again.text
         assert await server.count("ingest.source") == 1
+
+
+async def test_connecting_and_reconnecting_leave_rows_with_the_tenant_and_who_asked(
+    database: Database, tmp_path: Path
+) -> None:
+    async with (
+        served(database, tmp_path) as (server, simulators),
+        server.client(Accept="application/json") as program,
+        signed_in(server, "admin", None, **{"X-Penstock-Tenant": "acme"}) as person,
+        httpx2.AsyncClient(timeout=30) as provider,
+    ):
+        callbacks = []
+        for asker in (program, person):
+            asked = await asker.get("/v1/sources/hubspot/connect", headers={"Accept": "application/json"})
+            callbacks.append((await provider.get(asked.json()["url"])).headers["location"])
+            assert (await provider.get(callbacks[-1])).status_code == 303
+        (source,) = (await program.get("/v1/sources")).json()["items"]
+        assert (await provider.get(callbacks[0])).status_code == 400  # used up: it is nobody's any more
+        refused = await person.get("/v1/sources/folder/connect")
+        asked = await program.get("/v1/sources/hubspot/connect")
+        state = parse_qs(urlsplit(asked.json()["url"]).query)["state"][0]
+        denied = {"state": state, "error": "access_denied"}
+        assert (await provider.get(f"{server.url}/oauth/callback", params=denied)).status_code == 400
+        found = (await person.get("/v1/audit")).json()["items"][::-1]
+        begun, back = "GET /v1/sources/{provider}/connect", "GET /oauth/callback"
+        assert [
+            (row["action"], row["target"], row["who"], row["via"], row["status"], row["detail"])
+            for row in found
+        ] == [
+            (begun, "hubspot", "test", "key", 200, {}),
+            (back, "hubspot", "test", "key", 303, {"source_id": source["source_id"], "new": True}),
+            (begun, "hubspot", "ada", "session", 200, {}),
+            (back, "hubspot", "ada", "session", 303, {"source_id": source["source_id"], "new": False}),
+            (begun, "folder", "ada", "session", refused.status_code, {"problem": "invalid"}),
+            (begun, "hubspot", "test", "key", 200, {}),
+            (back, "hubspot", "test", "key", 400, {"problem": "access_denied"}),
+        ]
+        assert {(row["tenant"], row["role"]) for row in found} == {("acme", "admin")}
+        assert state not in str(found)
+        assert all(secret not in str(found) for secret in simulators.providers["hubspot"].oauth.grants.access)
 
 
 async def test_the_consent_page_is_asked_with_pkce_a_state_and_only_our_redirect(

@@ -27,6 +27,12 @@ log = get_logger(__name__)
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 UNAUDITED: Final = frozenset({"previewOperation", "search", "uploadDocument", "uploadNewDocument"})
 """Calls that are not audited, by their id: some change nothing, and a document has its own history."""
+AUDITED_READS: Final = frozenset({"connectSource"})
+"""Calls that are audited although they are a GET, which a browser can follow."""
+AUDITED_PAGES: Final = frozenset(
+    {"POST /login", "POST /login/{token}", "POST /logout", "GET /oauth/callback"}
+)
+"""Calls without a key that are audited as soon as it is known whose they are."""
 _LONGEST: Final = 500
 
 
@@ -35,8 +41,8 @@ def audited(request: Request, **facts: Any) -> None:
     request.state.audit_detail = {**getattr(request.state, "audit_detail", {}), **facts}
 
 
-async def note_sign_in(request: Request, caller: Caller, action: str) -> None:
-    """Leave a row that somebody signed in; they are signed in even if it cannot be written."""
+async def note_session(request: Request, caller: Caller, action: str) -> None:
+    """Leave a row that somebody signed in or out; they did so even if it cannot be written."""
     try:
         async with acting_for(engine_of(request), caller, durable=False) as conn:
             await audit.begin_audit(
@@ -60,7 +66,9 @@ class Audited:
         self._status = 500
 
     async def __aenter__(self) -> Self:
-        if self._request.method in _SAFE or self._route.operation_id in UNAUDITED:
+        operation_id = self._route.operation_id
+        only_reads = self._request.method in _SAFE and operation_id not in AUDITED_READS
+        if only_reads or operation_id in UNAUDITED:
             return self
         request, engine = self._request, engine_of(self._request)
         given = {name: str(value)[:_LONGEST] for name, value in request.path_params.items()}

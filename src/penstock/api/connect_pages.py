@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
+from penstock.accounts import audit
+from penstock.accounts.caller import SCOPES_OF, Caller, CallerTenant
 from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.model import KeyId, uuid7
 from penstock.observe import get_logger
 from penstock.sources.errors import ConnectFailed
 
 if TYPE_CHECKING:
     from penstock.engine.services import Services
+    from penstock.sources.oauth.connecting import ConnectAttempt
 
 log = get_logger(__name__)
 
@@ -46,8 +53,12 @@ async def callback(request: Request) -> Response:
     """The provider's redirect: the state in it is the only authority, and works once."""
     _count(request)
     services: Services = request.app.state.engine
+    given = dict(request.query_params)
     try:
-        connected = await services.connecting.finish(dict(request.query_params))
+        attempt = await services.connecting.take(given)
+        async with _audited(request, attempt) as facts:
+            connected = await services.connecting.complete(attempt, given)
+            facts.update(source_id=str(connected.source_id), new=connected.is_new)
     except ConnectFailed as failed:
         why = _WHY.get(failed.reason, "")
         lines = [f"{failed.message[0].upper()}{failed.message[1:]}.", *([why] if why else [])]
@@ -83,6 +94,59 @@ def pages_app(services: Services, *, follows: bool) -> FastAPI:
     app.state.rate_limit = RateLimit()
     app.include_router(router)
     return app
+
+
+@asynccontextmanager
+async def _audited(request: Request, attempt: ConnectAttempt) -> AsyncIterator[dict[str, Any]]:
+    """A row in the tenant's audit about the block, under the name of who asked to connect the source."""
+    services: Services = request.app.state.engine
+    caller = _asked_by(attempt)
+    facts: dict[str, Any] = {}
+    # A command that waits for the redirect itself gives its requests no ids.
+    request_id = getattr(request.state, "request_id", None) or uuid7().hex
+    async with services.tenants.transaction(attempt.tenant_id, durable=False) as conn:
+        row = await audit.begin_audit(
+            conn, caller, action="GET /oauth/callback", target=attempt.kind, request_id=request_id
+        )
+    status = 500
+    try:
+        yield facts
+        status = 303
+    except ConnectFailed as failed:
+        status = 400
+        facts["problem"] = failed.reason
+        raise
+    finally:
+        # Also if the request was cancelled: the source may have been created.
+        await asyncio.shield(_complete(services, caller, row, status, facts))
+
+
+async def _complete(
+    services: Services, caller: Caller, row: UUID, status: int, facts: Mapping[str, Any]
+) -> None:
+    try:
+        async with services.tenants.transaction(caller.tenant_id, durable=False) as conn:
+            await audit.end_audit(conn, caller, row, status, facts)
+    except Exception as error:  # noqa: BLE001 - the source is connected, or not; the row stays without a status
+        log.warning("audit_incomplete", audit_id=str(row), error=error)
+
+
+def _asked_by(attempt: ConnectAttempt) -> Caller:
+    """Who asked; only an admin may."""
+    how, _, whose = attempt.requested_by.partition(":")
+    return Caller(
+        name=attempt.key_name or (whose if how == "session" else attempt.requested_by),
+        role="admin",
+        scopes=list(SCOPES_OF["admin"]),
+        tenant=CallerTenant(
+            tenant_id=attempt.tenant_id,
+            slug=attempt.tenant,
+            name=attempt.tenant,
+            requests_per_minute=None,
+            max_upload_bytes=None,
+        ),
+        key_id=KeyId(UUID(whose)) if how == "key" else None,
+    )
 
 
 def _progress(shown: Mapping[str, Any], *, follows: bool) -> Response:

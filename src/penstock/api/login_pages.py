@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import parse_qs, quote
 
 from fastapi import APIRouter, Path, Request, Response
 
-from penstock.api.auditing import note_sign_in
+from penstock.api.auditing import note_session
 from penstock.api.bodies import read_whole
 from penstock.api.identity import cookie_name, engine_of, is_same_origin, session_cookie, signed_in
 from penstock.api.prefix import prefix_of
@@ -68,7 +69,7 @@ async def sign_in(request: Request) -> Response:
         guesses.wrong(address)
         return _form(request, target, error=_sentence(refused.message), status=401)
     guesses.right(address)
-    await note_sign_in(request, caller, "POST /login")
+    await note_session(request, caller, "POST /login")
     return _go(request, target, started)
 
 
@@ -92,7 +93,7 @@ async def use_link(request: Request, token: Token) -> Response:
         return page(request, "Not signed in", ["For a new one, run: `penstock login`"], error=why, status=401)
     guesses.right(address)
     caller = await engine_of(request).sessions.authenticate(started.token)
-    await note_sign_in(request, caller, "POST /login/{token}")
+    await note_session(request, caller, "POST /login/{token}")
     return _go(request, "/", started)
 
 
@@ -102,7 +103,10 @@ async def sign_out(request: Request) -> Response:
     _refuse_other_site(request)
     token = session_cookie(request.headers.get("cookie", ""), cookie_name(request))
     if token:
-        await engine_of(request).sessions.end_own(token)
+        sessions = engine_of(request).sessions
+        with suppress(KeyRefused, TenantClosed):  # it has ended already: nobody signs out
+            await note_session(request, await sessions.authenticate(token), "POST /logout")
+        await sessions.end_own(token)
     response = Response(status_code=303, headers={"Location": f"{prefix_of(request)}/login"})
     _set_cookie(request, response, "", 0)
     return response

@@ -14,8 +14,8 @@ SECONDS: Final = 2.0
 _READS: Final = frozenset({"GET", "HEAD"})
 _POSTED: Final = frozenset({"previewOperation"})
 """Calls that only read although they are a POST."""
-_UNLIMITED: Final = frozenset({"followChanges", "searchByAddress"})
-"""One starts what lasts longer than a request; a search has time limits of its own."""
+_UNLIMITED: Final = frozenset({"followChanges", "connectSource", "searchByAddress"})
+"""One starts what lasts longer than a request, one writes; a search has time limits of its own."""
 
 
 def time_limited_read() -> AbstractContextManager[None]:

@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "POST /v1/sources/webhook": "created the webhook",
   "POST /v1/sources/webhook/rotate": "rotated the webhook’s secret",
   "GET /v1/sources/{provider}/connect": "began to connect a source",
+  "GET /oauth/callback": "connected a source",
   "POST /v1/decisions/{decision_id}/restore": "restored what was skipped",
   "POST /v1/sources/{source_id}/decisions/{decision_id}/restore": "restored what was skipped",
   "POST /v1/clients": "added a client",

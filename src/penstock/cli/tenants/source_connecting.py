@@ -10,6 +10,7 @@ from uuid import UUID
 import typer
 
 from penstock.cli import completion, output
+from penstock.cli.auditing import user
 from penstock.cli.confirmation import DryRun, would
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import warn
@@ -73,7 +74,7 @@ def connect(
             await session.declare()
             before = await _earlier(session, tenant_id, provider) if wait else frozenset()
             asked = await session.engine.connecting.begin(
-                tenant_id, provider, project=project, requested_by="cli"
+                tenant_id, provider, project=project, requested_by=f"cli:{user()}"
             )
             is_served = session.addresses.embedded is not None or await session.served(SYNC)
             follows = wait and is_served

@@ -70,12 +70,21 @@ class Connected:
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
-    state: bytes
+class ConnectAttempt:
+    """Somebody's wish to connect a source, whose state has been used up.
+
+    `requested_by` is who asked: `key:` and its id, `session:` and a name, or another name; `key_name` is the
+    key's.
+    """
+
+    state: bytes = field(repr=False)
     tenant_id: TenantId
+    tenant: str
     project_id: ProjectId
     kind: str
     title: str
+    requested_by: str
+    key_name: str | None
     redirect_uri: str
     verifier_id: UUID
 
@@ -140,9 +149,17 @@ class Connecting:
         `tenant_id`: accept only an attempt of this tenant. ConnectFailed says why there is no source; nothing
         was written then but the reason.
         """
-        attempt = await self._used(parameters.get("state", ""))
+        attempt = await self.take(parameters)
         if tenant_id is not None and attempt.tenant_id != tenant_id:
             raise _unknown_state()
+        return await self.complete(attempt, parameters)
+
+    async def take(self, parameters: Mapping[str, str]) -> ConnectAttempt:
+        """The first half of finish(): use up the state. Raises ConnectFailed for one that is not valid."""
+        return await self._used(parameters.get("state", ""))
+
+    async def complete(self, attempt: ConnectAttempt, parameters: Mapping[str, str]) -> Connected:
+        """The second half of finish(): tokens for the code, and the source."""
         try:
             app, tokens, account = await self._granted(attempt, parameters)
             connected = await self._connected(attempt, app, tokens, account)
@@ -177,7 +194,7 @@ class Connecting:
         async with self._tenants.all_tenants() as conn:
             await conn.execute("select all_tenants.forget_connects()")
 
-    async def _subscribe(self, attempt: _Attempt, source_id: SourceId) -> None:
+    async def _subscribe(self, attempt: ConnectAttempt, source_id: SourceId) -> None:
         """Ask for notifications now; if that fails, maintenance does it within a minute."""
         if not self._is_pushed(attempt.kind):
             return
@@ -187,24 +204,27 @@ class Connecting:
         except PenstockError as error:
             log.info("subscription_left_to_maintenance", source_id=str(source_id), reason=error.message)
 
-    async def _used(self, state: str) -> _Attempt:
+    async def _used(self, state: str) -> ConnectAttempt:
         async with self._tenants.all_tenants() as conn:
             row = await conn.fetchval("select all_tenants.use_state($1)", _sha256(state))
         if row is None:
             raise _unknown_state()
         found = json.loads(row)
-        return _Attempt(
-            _sha256(state),
-            TenantId(UUID(found["tenant_id"])),
-            ProjectId(UUID(found["project_id"])),
-            found["kind"],
-            found["title"],
-            found["redirect_uri"],
-            UUID(found["verifier_secret_id"]),
+        return ConnectAttempt(
+            state=_sha256(state),
+            tenant_id=TenantId(UUID(found["tenant_id"])),
+            tenant=found["tenant"],
+            project_id=ProjectId(UUID(found["project_id"])),
+            kind=found["kind"],
+            title=found["title"],
+            requested_by=found["requested_by"],
+            key_name=found["key_name"],
+            redirect_uri=found["redirect_uri"],
+            verifier_id=UUID(found["verifier_secret_id"]),
         )
 
     async def _granted(
-        self, attempt: _Attempt, parameters: Mapping[str, str]
+        self, attempt: ConnectAttempt, parameters: Mapping[str, str]
     ) -> tuple[OAuthApp, Granted, Account]:
         async with self._tenants.transaction(attempt.tenant_id) as conn:
             verifier = await self._secrets.get(conn, attempt.tenant_id, attempt.verifier_id)
@@ -225,7 +245,7 @@ class Connecting:
         return app, tokens, await self._endpoints.identify(app, tokens.access_token, parameters)
 
     async def _connected(
-        self, attempt: _Attempt, app: OAuthApp, tokens: Granted, account: Account
+        self, attempt: ConnectAttempt, app: OAuthApp, tokens: Granted, account: Account
     ) -> Connected:
         """One transaction: the source, its tokens, its sync and the end of the attempt, or nothing of it."""
         page = secrets.token_urlsafe(32)
@@ -262,7 +282,7 @@ def _unknown_state() -> ConnectFailed:
     return ConnectFailed("this link has expired or was already used", "state_invalid")
 
 
-def _failed(attempt: _Attempt, error: PenstockError) -> ConnectFailed:
+def _failed(attempt: ConnectAttempt, error: PenstockError) -> ConnectFailed:
     """The same error without detail that is not the user's."""
     if isinstance(error, ConnectFailed):
         return error

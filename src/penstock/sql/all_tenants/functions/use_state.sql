@@ -21,7 +21,11 @@ begin
         and (y.revoked_at is not null or y.expires_at <= internal.clock()))
   returning jsonb_build_object(
     'tenant_id', a.tenant_id, 'project_id', a.project_id, 'kind', a.kind, 'title', k.title, 'redirect_uri', a.redirect_uri,
-    'verifier_secret_id', a.verifier_secret_id)
+    'verifier_secret_id', a.verifier_secret_id, 'tenant', t.slug, 'requested_by', a.requested_by,
+    'key_name', (
+      select y.name from accounts.api_key y where y.tenant_id = a.tenant_id and a.requested_by = 'key:' || y.key_id
+      union all
+      select o.name from internal.operator_key o where a.requested_by = 'key:' || o.key_id))
   into v_used;
   return v_used;
 end;

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
+from penstock.accounts.installation_keys import create_installation_key
+from penstock.model import uuid7
+from tests.integration.known_clients import NEW_SOURCE
 from tests.plugins.console import Site
 from tests.web.uploading import upload
 
@@ -14,6 +17,9 @@ REFUSED = """
 update ingest.document set status = 'failed', reason_code = $2, error_message = 'it did not work'
 where document_id = $1
 """
+NOT_INDEXED = (
+    "update ingest.document set source_id = $2, status = $3, reason_code = $4 where document_id = $1"
+)
 
 
 async def test_emoji_before_a_passage_do_not_shift_its_mark(site: Site) -> None:
@@ -45,3 +51,55 @@ async def test_a_document_that_failed_while_embedding_is_shown_as_parsed(site: S
             way = page.get_by_role("list", name="Status: failed")
             await expect(way.locator(".bad")).to_have_count(1)
             assert await way.locator(".done").all_inner_texts() == done
+
+
+async def test_every_source_leads_to_its_documents_that_were_skipped_or_failed(site: Site) -> None:
+    tenant, key = await site.server.another_tenant("oxbow")
+    sent = [await upload(site, f"brook-{n}.txt", f"Brook {n} of the oxbow.", key=key) for n in range(4)]
+    drive, folder = uuid7(), uuid7()
+    async with site.server.database.connect("admin") as admin:
+        await admin.execute(NEW_SOURCE, drive, tenant.tenant_id, "google_drive")
+        await admin.execute(NEW_SOURCE, folder, tenant.tenant_id, "folder")
+        states = [(drive, "skipped", "unsupported"), (drive, "failed", "crash"), (drive, "indexed", None)]
+        for known, state in zip(sent, [*states, (folder, "failed", "crash")], strict=True):
+            await admin.execute(NOT_INDEXED, known["document_id"], *state)
+    async with site.visit("viewer", "oxbow") as page:
+        await page.goto(f"/sources/{drive}")
+        await page.get_by_role("link", name="what was skipped or failed, and why").click()
+        rows = page.get_by_role("table", name="Documents").locator(".vtable-body .vtable-row")
+        await expect(rows).to_have_count(2)
+        await expect(rows).to_contain_text(["brook-1.txt", "brook-0.txt"])
+        await expect(rows.last).to_contain_text("unsupported")
+
+
+async def test_an_admin_of_the_installation_sees_its_keys_and_revokes_one(site: Site) -> None:
+    async with site.server.database.connect("operator") as conn:
+        made = await create_installation_key(conn, "night shift", "viewer")
+    async with site.visit() as page:
+        await page.goto("/access/keys")
+        row = page.get_by_role("table", name="Keys of the installation").get_by_role(
+            "row", name="night shift"
+        )
+        await expect(row).to_contain_text("viewer")
+        await expect(row).to_contain_text(made.prefix)
+        await expect(page.get_by_text("penstock key create")).to_be_visible()
+        async with site.server.client(made.secret) as client:
+            assert (await client.get("/v1/tenants")).status_code == 200
+        await row.get_by_role("button", name="Revoke night shift").click()
+        await page.get_by_role("button", name="Revoke 1 key").click()
+        await expect(row).to_contain_text("revoked")
+        await expect(row.get_by_role("button")).to_have_count(0)
+        async with site.server.client(made.secret) as client:
+            assert (await client.get("/v1/tenants")).status_code == 401
+        await site.shoot(page, "installation-keys-light")
+
+
+async def test_who_is_not_an_admin_of_the_installation_sees_none_of_its_keys(site: Site) -> None:
+    async with site.visit("operator") as page:
+        await page.goto("/access/keys")
+        await page.get_by_text("This needs the admin role").wait_for()
+    await site.server.another_tenant("kelpbed")
+    async with site.visit("admin", "kelpbed") as page:
+        await page.goto("/access/keys")
+        await page.get_by_role("button", name="Create a key").wait_for()
+        await expect(page.get_by_role("table", name="Keys", exact=True)).to_be_visible()

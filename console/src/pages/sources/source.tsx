@@ -50,6 +50,7 @@ export default function SourcePage() {
         <Facts
           facts={[
             ["Documents", <A to={`/documents?source_id=${source.source_id}`}>{count(source.documents)}</A>],
+            ["Not indexed", <A to={`/documents?source_id=${source.source_id}&status=skipped,failed`}>what was skipped or failed, and why</A>],
             ["Project", <A to={`/documents?project=${encodeURIComponent(source.project)}`}>{source.project}</A>],
             source.account ? ["Account", <Name>{source.account}</Name>] : null,
             ["Last success", <Time at={source.synced_at} />],

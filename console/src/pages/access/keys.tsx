@@ -1,9 +1,9 @@
-/** API keys: create one, whose secret is shown once; revoke one. */
+/** API keys of a tenant: create one, whose secret is shown once, revoke one. And those of the installation: revoke one. */
 
-import { useMemo, useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { post, remove, type Schemas } from "../../api/client";
-import { useAction } from "../../api/queries";
-import { useTenant } from "../../app/session";
+import { useAction, useRows } from "../../api/queries";
+import { useSession, useTenant } from "../../app/session";
 import type { Field } from "../../lib/filters";
 import { ActingList } from "../../ui/acting-list";
 import type { BulkAction } from "../../ui/bulk-bar";
@@ -12,16 +12,20 @@ import { EmptyState } from "../../ui/notices";
 import { ShownOnce } from "../../ui/shown-once";
 import { StateBadge } from "../../ui/state";
 import { toast } from "../../ui/toast";
-import { Name, Time } from "../../ui/values";
-import type { Column } from "../../ui/virtual-table";
+import { CommandHint, Name, Time } from "../../ui/values";
+import { VirtualTable, type Column } from "../../ui/virtual-table";
 import { expiryIn, keyState, SCOPES } from "./scopes";
 import { AccessPage } from "./tabs";
 
 type Key = Schemas["ApiKey"];
+type InstallationKey = Schemas["InstallationKey"];
 type Made = Schemas["KeyMade"];
 
 export default function Keys() {
   const [making, setMaking] = useState(false);
+  const session = useSession();
+  const [tenant] = useTenant();
+  if (session?.is_installation && tenant === null) return <InstallationKeys />;
   return (
     <AccessPage
       title="Keys"
@@ -47,26 +51,22 @@ const ACTIONS: readonly BulkAction[] = [
   { action: "keys.revoke", verb: "Revoke", noun: "key", danger: true, about: "Programs that use them are rejected from then on. This cannot be undone." },
 ];
 
-const COLUMNS: readonly Column<Key>[] = [
-  { key: "name", label: "Name", width: "minmax(10rem, 2fr)", sort: (key) => key.name, render: (key) => <Name>{key.name}</Name> },
-  { key: "state", label: "State", width: "6.5rem", sort: (key) => keyState(key, new Date()), render: (key) => <StateBadge state={keyState(key, new Date())} /> },
-  { key: "prefix", label: "Begins with", width: "8rem", render: (key) => <code>{key.prefix}…</code> },
-  { key: "scopes", label: "Scopes", width: "minmax(9rem, 2fr)", wrap: true, render: (key) => key.scopes.join(", ") },
-  { key: "created", label: "Created", width: "6rem", right: true, sort: (key) => key.created_at, render: (key) => <Time at={key.created_at} /> },
-  { key: "used", label: "Last used", width: "6rem", right: true, sort: (key) => key.used_at, render: (key) => (key.used_at ? <Time at={key.used_at} /> : <span className="zero">never</span>) },
-  { key: "expires", label: "Expires", width: "6rem", right: true, sort: (key) => key.expires_at, render: (key) => (key.expires_at ? <Time at={key.expires_at} /> : <span className="zero">never</span>) },
-];
-
-function KeyTable() {
-  const [tenant] = useTenant();
-  const [asked, setAsked] = useState<Key | null>(null);
-  const revoke = useAction((key: Key) => remove(`/v1/keys/${key.key_id}`), ["keys"], () => {
+/** The columns and the dialog that keys of a tenant and of the installation share; `rights` says what a key may do. */
+function useKeys<K extends Omit<Key, "scopes">>(path: string, rights: Column<K>): [readonly Column<K>[], ReactNode] {
+  const [asked, setAsked] = useState<K | null>(null);
+  const revoke = useAction((key: K) => remove(`${path}/${key.key_id}`), ["keys"], () => {
     setAsked(null);
     toast("The key was revoked and no longer works.");
   });
   const columns = useMemo(
-    (): readonly Column<Key>[] => [
-      ...COLUMNS,
+    (): readonly Column<K>[] => [
+      { key: "name", label: "Name", width: "minmax(10rem, 2fr)", sort: (key) => key.name, render: (key) => <Name>{key.name}</Name> },
+      { key: "state", label: "State", width: "6.5rem", sort: (key) => keyState(key, new Date()), render: (key) => <StateBadge state={keyState(key, new Date())} /> },
+      { key: "prefix", label: "Begins with", width: "8rem", render: (key) => <code>{key.prefix}…</code> },
+      rights,
+      { key: "created", label: "Created", width: "6rem", right: true, sort: (key) => key.created_at, render: (key) => <Time at={key.created_at} /> },
+      { key: "used", label: "Last used", width: "6rem", right: true, sort: (key) => key.used_at, render: (key) => (key.used_at ? <Time at={key.used_at} /> : <span className="zero">never</span>) },
+      { key: "expires", label: "Expires", width: "6rem", right: true, sort: (key) => key.expires_at, render: (key) => (key.expires_at ? <Time at={key.expires_at} /> : <span className="zero">never</span>) },
       {
         key: "act",
         label: "",
@@ -82,6 +82,54 @@ function KeyTable() {
     ],
     [],
   );
+  return [
+    columns,
+    <Confirm
+      open={asked !== null}
+      onClose={() => setAsked(null)}
+      title="Revoke 1 key?"
+      verb="Revoke 1 key"
+      danger
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => asked && revoke.mutate(asked)}
+    >
+      <p>
+        Programs that use <bdi>{asked?.name}</bdi> are rejected from then on. This cannot be undone.
+      </p>
+    </Confirm>,
+  ];
+}
+
+function InstallationKeys() {
+  return (
+    <AccessPage title="Keys" lead="A key of the installation lets a program act for all tenants, within its role. For the keys of one tenant, choose it at the top.">
+      <InstallationKeyTable />
+    </AccessPage>
+  );
+}
+
+/** Only the command creates such keys, where the operator's login is. */
+function InstallationKeyTable() {
+  const list = useRows<InstallationKey>("/v1/installation/keys", (key) => key.key_id, { live: ["keys"] });
+  const [columns, dialog] = useKeys<InstallationKey>("/v1/installation/keys", ROLE);
+  return (
+    <>
+      <VirtualTable label="Keys of the installation" list={list} columns={columns} rowKey={(key) => key.key_id} empty={<EmptyState title="No keys of the installation" />} />
+      <p className="quiet">
+        The command line creates them: <CommandHint command="penstock key create --role operator --name deploy" />
+      </p>
+      {dialog}
+    </>
+  );
+}
+
+const ROLE: Column<InstallationKey> = { key: "role", label: "Role", width: "6rem", sort: (key) => key.role, render: (key) => key.role };
+const RIGHTS: Column<Key> = { key: "scopes", label: "Scopes", width: "minmax(9rem, 2fr)", wrap: true, render: (key) => key.scopes.join(", ") };
+
+function KeyTable() {
+  const [tenant] = useTenant();
+  const [columns, dialog] = useKeys<Key>("/v1/keys", RIGHTS);
   return (
     <>
       <ActingList
@@ -95,25 +143,12 @@ function KeyTable() {
         rowKey={(key) => key.key_id}
         actions={ACTIONS}
         empty={
-          <EmptyState title="No keys" command={`penstock tenant key ${tenant ?? "SLUG"} --name ci`}>
+          <EmptyState title="No keys" command={`penstock tenant key create ${tenant ?? "SLUG"} --name ci`}>
             <p>Create one for each program, with as few scopes as it needs.</p>
           </EmptyState>
         }
       />
-      <Confirm
-        open={asked !== null}
-        onClose={() => setAsked(null)}
-        title="Revoke 1 key?"
-        verb="Revoke 1 key"
-        danger
-        busy={revoke.isPending}
-        error={revoke.error}
-        onConfirm={() => asked && revoke.mutate(asked)}
-      >
-        <p>
-          Programs that use <bdi>{asked?.name}</bdi> are rejected from then on. This cannot be undone.
-        </p>
-      </Confirm>
+      {dialog}
     </>
   );
 }

@@ -2,24 +2,23 @@
 
 import type { ReactNode } from "react";
 import { A, usePath } from "../../app/address";
-import { useSession, useTenant } from "../../app/session";
-import { EmptyState } from "../../ui/notices";
+import { useSessionQuery } from "../../app/session";
+import { Answer, EmptyState } from "../../ui/notices";
 import { Page } from "../../ui/page";
 
 export function AccessPage({ title, lead, actions, admin = true, children }: { title: string; lead: string; actions?: ReactNode; admin?: boolean; children: ReactNode }) {
-  const session = useSession();
+  const asked = useSessionQuery();
+  const session = asked.data;
   const path = usePath();
-  const [tenant] = useTenant();
   const tabs = [
     ["/access/keys", "Keys"],
     ["/access/sessions", "Sessions"],
     ...(session?.is_installation ? [["/access/tenants", "Tenants"]] : []),
     ["/access/audit", "Audit"],
   ] as const;
-  const needsTenant = title === "Keys" && session?.is_installation && tenant === null;
   const refused = session && admin && session.role !== "admin";
   return (
-    <Page title={title} lead={lead} actions={refused || needsTenant ? null : actions}>
+    <Page title={title} lead={lead} actions={session && !refused ? actions : null}>
       <nav className="states" aria-label="Access">
         {tabs.map(([to, text]) => (
           <A key={to} to={to as string} aria-current={path === to || (path === "/access" && text === title) ? "page" : undefined}>
@@ -33,12 +32,8 @@ export function AccessPage({ title, lead, actions, admin = true, children }: { t
             You are signed in as {session.name} with the role {session.role}. Ask an administrator, or sign in with a link that has the role:
           </p>
         </EmptyState>
-      ) : needsTenant ? (
-        <EmptyState title="Choose a tenant">
-          <p>Keys belong to one tenant. Choose it at the top of the page.</p>
-        </EmptyState>
       ) : (
-        children
+        <Answer of={asked}>{() => children}</Answer>
       )}
     </Page>
   );

@@ -31,7 +31,7 @@ returns table (
   lease_id bigint,
   task_id bigint,
   task_type text,
-  payload text,
+  payload jsonb,
   failures smallint,
   losses smallint,
   held smallint,
@@ -180,7 +180,7 @@ begin
           d.held
         from described d
       )
-      select d.lease_id, d.task_id, d.task_type, d.payload::text, d.failures, d.losses, d.held, d.lane, d.seq,
+      select d.lease_id, d.task_id, d.task_type, d.payload, d.failures, d.losses, d.held, d.lane, d.seq,
         d.tenant_id, d.time_limit
       from described d;
       get diagnostics v_got = row_count;

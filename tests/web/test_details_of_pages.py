@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 from playwright.async_api import expect
 
@@ -16,6 +19,12 @@ pytestmark = pytest.mark.timeout(120)
 REFUSED = """
 update ingest.document set status = 'failed', reason_code = $2, error_message = 'it did not work'
 where document_id = $1
+"""
+SAMPLE = """
+insert into queues.sample
+  (queue_id, tenant_id, minute, ready, running, waiting, dead, done, failed, waited, ran)
+select q.queue_id, $1, $2, 7, 0, 0, 0, 0, 0, internal.histogram('{}'), internal.histogram('{}')
+from queues.queue q where q.queue_name = 'archive'
 """
 NOT_INDEXED = (
     "update ingest.document set source_id = $2, status = $3, reason_code = $4 where document_id = $1"
@@ -103,3 +112,28 @@ async def test_who_is_not_an_admin_of_the_installation_sees_none_of_its_keys(sit
         await page.goto("/access/keys")
         await page.get_by_role("button", name="Create a key").wait_for()
         await expect(page.get_by_role("table", name="Keys", exact=True)).to_be_visible()
+
+
+async def test_charts_tell_times_in_the_chosen_zone_and_values_only_where_somebody_points(site: Site) -> None:
+    tenant, _ = await site.server.another_tenant("gyre")
+    first = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=40)
+    async with site.server.database.connect("admin") as admin:
+        for minutes in (0, 20):
+            await admin.execute(SAMPLE, tenant.tenant_id, first + timedelta(minutes=minutes))
+    async with site.visit("viewer", "gyre", timezone_id="Asia/Tokyo") as page:
+        await page.goto("/queues/archive")
+        depth = page.locator(".charts figure").first
+        legend = depth.locator(".u-legend")
+        await expect(legend).to_be_visible()
+        assert await legend.inner_text() == "readyrunningwaiting"
+        await site.shoot(page, "chart-not-pointed-light")
+        for chosen, zone in (("local", "Asia/Tokyo"), ("utc", "UTC")):
+            await page.get_by_role("button", name="You and your settings").click()
+            await page.get_by_label("Times in").select_option(chosen)
+            await page.keyboard.press("Escape")
+            await depth.locator(".u-over").hover(position={"x": 1, "y": 60})
+            wall = f"{first.astimezone(ZoneInfo(zone)):%H:%M:%S}"
+            await expect(legend.locator(".u-series").first).to_contain_text(wall)
+            await expect(legend.locator(".u-series").nth(1)).to_contain_text("7")
+            await page.locator("h1").hover()
+            await expect(legend.locator(".u-value").nth(1)).to_be_hidden()

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { briefly, duration, local, relative, timesIn, utc } from "./time";
+import { briefly, duration, local, relative, tickText, timesIn, utc } from "./time";
 
 const NOW = new Date("2026-03-10T12:00:00Z");
 const ago = (seconds: number) => relative(new Date(NOW.getTime() - seconds * 1000), NOW, "UTC");
@@ -42,4 +42,10 @@ test("the times in a sentence of the database are found, and its words are kept"
 
 test("in a narrow cell a duration has one unit", () => {
   expect([briefly(0.34), briefly(1042), briefly(273_600)]).toEqual(["340 ms", "17 min", "3 d"]);
+});
+
+test("below a chart are hours within a day and days beyond it, in the zone that was chosen", () => {
+  const at = Date.parse("2026-03-10T23:30:00Z") / 1000;
+  expect([tickText(at, 3600, "UTC"), tickText(at, 3600, "Asia/Tokyo")]).toEqual(["23:30", "08:30"]);
+  expect([tickText(at, 7 * 86_400, "UTC"), tickText(at, 7 * 86_400, "Asia/Tokyo")]).toEqual(["10 Mar", "11 Mar"]);
 });

@@ -32,6 +32,12 @@ export function utc(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
+/** Below a chart: hours and minutes within a day, otherwise days. */
+export function tickText(seconds: number, span: number, zone?: string): string {
+  const style: Intl.DateTimeFormatOptions = span > 86_400 ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" };
+  return new Intl.DateTimeFormat("en-GB", { ...style, ...(zone ? { timeZone: zone } : {}) }).format(new Date(seconds * 1000));
+}
+
 /** "0 ms", "340 ms", "1.2 s", "4 min 3 s", "2 h 5 min", "3 d 4 h". */
 export function duration(seconds: number): string {
   const s = Math.max(0, seconds);

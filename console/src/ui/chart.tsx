@@ -3,8 +3,9 @@
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { duration, local } from "../lib/time";
+import { duration, local, tickText } from "../lib/time";
 import { compact } from "../lib/numbers";
+import { useZone } from "./values";
 
 export interface Line {
   readonly label: string;
@@ -27,6 +28,7 @@ export function Chart({ label, at, lines, unit = "count", height = 180 }: ChartP
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [theme, setTheme] = useState(0);
+  const zone = useZone();
   const names = lines.map((line) => line.label + line.colour).join();
 
   useEffect(() => {
@@ -59,10 +61,12 @@ export function Chart({ label, at, lines, unit = "count", height = 180 }: ChartP
         height,
         cursor: { y: false, drag: { x: true, y: false } },
         legend: { live: true },
+        hooks: { ready: [toldOnlyWherePointed], setCursor: [toldOnlyWherePointed] },
+        tzDate: (at) => (zone ? uPlot.tzDate(new Date(at * 1000), zone) : new Date(at * 1000)),
         scales: { y: { range: (_u, _min, max) => [0, Math.max(unit === "seconds" ? 0.1 : 4, (max ?? 0) * 1.1)] } },
-        axes: [{ ...axis, space: 64, values: (_u, ticks) => ticks.map((tick) => tickText(tick, (ticks.at(-1) ?? 0) - (ticks[0] ?? 0))) }, { ...axis, size: 56, values: (_u, ticks) => ticks.map((tick) => shown(tick)) }],
+        axes: [{ ...axis, space: 64, values: (_u, ticks) => ticks.map((tick) => tickText(tick, (ticks.at(-1) ?? 0) - (ticks[0] ?? 0), zone)) }, { ...axis, size: 56, values: (_u, ticks) => ticks.map((tick) => shown(tick)) }],
         series: [
-          { label: "time", value: (_u, at) => (at === null ? "–" : local(new Date(at * 1000))) },
+          { label: "time", value: (_u, at) => (at === null ? "–" : local(new Date(at * 1000), zone)) },
           ...lines.map((line) => ({
             label: line.label,
             stroke: colour(line.colour),
@@ -84,8 +88,8 @@ export function Chart({ label, at, lines, unit = "count", height = 180 }: ChartP
       made.destroy();
       plot.current = null;
     };
-    // The plot is made again only when its lines or the theme change; new values go in by setData below.
-  }, [names, unit, height, theme]);
+    // The plot is made again only when its lines, the theme or the zone change; new values go in by setData below.
+  }, [names, unit, height, theme, zone]);
 
   useEffect(() => {
     plot.current?.setData(dataOf(at, lines));
@@ -94,11 +98,9 @@ export function Chart({ label, at, lines, unit = "count", height = 180 }: ChartP
   return <div ref={box} className="chart" role="img" aria-label={described(label, lines)} />;
 }
 
-/** Hours and minutes within a day, otherwise days. */
-function tickText(seconds: number, span: number): string {
-  const at = new Date(seconds * 1000);
-  const style: Intl.DateTimeFormatOptions = span > 86_400 ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" };
-  return new Intl.DateTimeFormat("en-GB", style).format(at);
+/** While nothing is pointed at, the legend only names the lines. */
+function toldOnlyWherePointed(plot: uPlot): void {
+  plot.root.querySelector(".u-legend")?.classList.toggle("u-live", plot.cursor.idx != null);
 }
 
 function dataOf(at: readonly string[], lines: readonly Line[]): uPlot.AlignedData {

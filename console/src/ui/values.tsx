@@ -31,13 +31,17 @@ export function useNow(): Date {
   return new Date();
 }
 
+/** The zone that somebody chose for all times; undefined is the browser's own. */
+export function useZone(): string | undefined {
+  return useStored("zone")[0] === "utc" ? "UTC" : undefined;
+}
+
 /** When something was: how long ago, with the reader's own time and UTC on hover. */
 export function Time({ at, exact = false }: { at: string | null | undefined; exact?: boolean }) {
   const current = useNow();
-  const [zone] = useStored("zone");
+  const chosen = useZone();
   if (!at) return <span className="zero">–</span>;
   const date = new Date(at);
-  const chosen = zone === "utc" ? "UTC" : undefined;
   return (
     <time dateTime={date.toISOString()} title={`${local(date)} (${zoneName()})\n${utc(date)}`}>
       {exact ? `${local(date, chosen)}${chosen ? " UTC" : ""}` : relative(date, current, chosen)}

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.auditing import audited, over
 from penstock.cli.operate.process_timeline import Moment, timeline, verdict
 from penstock.cli.operate.task import LARGEST_ID
 from penstock.cli.session import operator, run
@@ -116,7 +117,7 @@ def retry(process_id: Id, as_json: output.AsJson = False) -> None:
     name, root_id = _parts(process_id)
 
     async def call() -> str:
-        async with operator() as connection:
+        async with operator() as connection, audited(over(connection), "process retry", process_id):
             return await ProcessOperations(connection).restart(name, root_id)
 
     restarted = run(call())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.auditing import audited
 from penstock.cli.confirmation import DryRun, would
 from penstock.cli.failures import warn
 from penstock.cli.progress import phases
@@ -16,6 +17,7 @@ from penstock.cli.session import database, run
 from penstock.settings import Settings
 
 if TYPE_CHECKING:
+    from penstock.db.tenancy import TenantPool
     from penstock.vault.rotation import Plan, Rotated, Rotation, VaultKey
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -28,7 +30,7 @@ def status(as_json: output.AsJson = False) -> None:
     """List the master keys and how many secrets they protect."""
 
     async def call() -> list[VaultKey]:
-        async with rotation() as calls:
+        async with rotation() as (calls, _):
             return await calls.status()
 
     keys = run(call())
@@ -63,15 +65,22 @@ def rotate(
     """
 
     async def plan() -> Plan:
-        async with rotation() as calls:
+        async with rotation() as (calls, _):
             return await calls.plan(new_key=new_key)
 
     async def call() -> Rotated:
-        async with rotation() as calls:
+        async with rotation() as (calls, pool), audited(pool.all_tenants, "vault rotate") as facts:
             with phases() as progress:
-                return await calls.rotate(
+                made = await calls.rotate(
                     lambda done, total: progress("secrets", done, total), new_key=new_key
                 )
+            facts.update(
+                key_id=made.key_id,
+                new_key=made.new_key,
+                count=made.rewrapped,
+                unreadable=len(made.unreadable),
+            )
+            return made
 
     if dry_run:
         _show_plan(run(plan()), as_json=as_json)
@@ -101,7 +110,7 @@ def forget_key(
     """
 
     async def look() -> list[VaultKey]:
-        async with rotation() as calls:
+        async with rotation() as (calls, _):
             return [key for key in await calls.status() if key.key_id == key_id]
 
     if dry_run:
@@ -114,7 +123,7 @@ def forget_key(
         return
 
     async def call() -> bool:
-        async with rotation() as calls:
+        async with rotation() as (calls, pool), audited(pool.all_tenants, "vault forget-key", key_id):
             return await calls.forget(key_id)
 
     forgotten = run(call())
@@ -127,8 +136,8 @@ def forget_key(
 
 
 @asynccontextmanager
-async def rotation() -> AsyncIterator[Rotation]:
-    """The operator's calls for the vault's keys, on a migrated database."""
+async def rotation() -> AsyncIterator[tuple[Rotation, TenantPool]]:
+    """The operator's calls for the vault's keys, on a migrated database, and the operator's connections."""
     from penstock.db.addresses import prepare
     from penstock.db.migrator import assert_migrated
     from penstock.db.reach import reaching
@@ -145,7 +154,7 @@ async def rotation() -> AsyncIterator[Rotation]:
             with reaching(addresses.operator):
                 async with pool.all_tenants() as conn:
                     await assert_migrated(conn, folders=addresses.folders)
-                yield Rotation(KeyRing.from_settings(settings, addresses.operator), pool)
+                yield Rotation(KeyRing.from_settings(settings, addresses.operator), pool), pool
 
 
 def _show_plan(plan: Plan, *, as_json: bool) -> None:

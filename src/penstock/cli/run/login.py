@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import socket
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -15,12 +15,17 @@ import typer
 from penstock.accounts import Sessions
 from penstock.accounts.sessions import LoginLink
 from penstock.cli import output
+from penstock.cli.auditing import audited, audited_for, user
 from penstock.cli.failures import warn
 from penstock.cli.session import run
 from penstock.cli.tenant_session import as_operator
 from penstock.db.migrator import assert_migrated
 from penstock.db.reach import reach
+from penstock.engine.operator_access import accounts_of
 from penstock.settings import Settings
+
+if TYPE_CHECKING:
+    from penstock.db.tenancy import TenantPool
 
 
 class RoleName(StrEnum):
@@ -62,7 +67,11 @@ def command(
             if addresses.embedded is None:
                 async with reach(addresses.operator, application_name="penstock login") as connection:
                     await assert_migrated(connection, folders=addresses.folders)
-            return await Sessions(pool).create_link(name or _user(), role.value, tenant)
+            who = name or user()
+            async with _audited(pool, settings, tenant, who) as facts:
+                made = await Sessions(pool).create_link(who, role.value, tenant)
+                facts.update(role=made.role)
+                return made
 
     made = run(call())
     url = console_url(settings)
@@ -92,6 +101,20 @@ def command(
             warn("No browser could be opened. Open the link yourself.")
 
 
+@asynccontextmanager
+async def _audited(
+    pool: TenantPool, settings: Settings, tenant: str | None, who: str
+) -> AsyncIterator[dict[str, Any]]:
+    """A row about a link for this person: in its tenant's audit, or in the installation's."""
+    if tenant is None:
+        async with audited(pool.all_tenants, "login", who) as facts:
+            yield facts
+    else:
+        owner = await accounts_of(pool, settings).find_tenant(tenant)
+        async with audited_for(pool, owner, "login", who) as facts:
+            yield facts
+
+
 def console_url(settings: Settings) -> str:
     """Where browsers reach the console: as configured, or where `penstock up` of this folder listens."""
     prefix = settings.api_prefix or ""
@@ -111,10 +134,3 @@ def _answers(url: str) -> bool:
             return True
     except OSError:
         return False
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container whose user has no name
-        return "operator"

@@ -17,6 +17,8 @@ from tests.plugins.workers import Books, Crew, Mill, eventually
 
 TASKS, KILLS, RESTARTS, FREEZES = (10_000, 50, 5, 3) if LONG else (500, 6, 1, 1)
 WORKERS = 3
+MOST_LOSSES = 6
+"""Twice the usual three: in a storm a task is only suspected with the third worker (decision 0039)."""
 FROZEN_SECONDS = 3.0
 """Longer than the lease of 1.5 s."""
 
@@ -62,6 +64,12 @@ async def test_a_storm_convicts_no_innocent_task_and_still_the_one_that_kills(
             await eventually(convicted, within=90, every=0.1, what="the poison is quarantined")
             letters = await admin.fetch("select task_id, reason from queues.dead_letter")
             assert [tuple(letter) for letter in letters] == [(poison, "quarantined")]
+            losses = (await books.outcomes(poison)).count("lost")
+            assert losses <= MOST_LOSSES, f"it took {losses} workers"
+            print(
+                f"{storm.enqueued} innocent tasks, {KILLS} kills, {RESTARTS} restarts, {FREEZES} freezes:"
+                f" none lost, doubled or quarantined; the poison took {losses} workers"
+            )
         await asyncio.to_thread(crew.dismiss)
     finally:
         crew.end()

@@ -324,6 +324,49 @@ async def test_a_reindex_is_started_followed_stopped_and_resumed_over_http(
         assert_problem(await client.get("/v1/reindexes", params={"cursor": "x"}), 422, "cursor")
 
 
+async def test_a_start_over_http_gives_a_run_whose_ray_driver_died_to_the_workers(
+    database: Database, tmp_path: Path
+) -> None:
+    async with api_server(database, tmp_path) as server, server.client() as client:
+        works = Works(server.engine, database, server.tenant)
+        async with server.working():
+            documents = await hand_in_some(works, 4)
+        left = await left_by_ray(works)
+        begun = await client.post("/v1/reindexes", json={})
+        assert (begun.status_code, begun.json()["run_id"]) == (202, str(left.run_id)), begun.text
+        assert begun.json()["task_id"] is not None, "nobody drives it"
+        async with server.working():
+            over = await ended(works, left.run_id, within=60)
+        assert (over.state, over.indexed) == ("done", 4)
+        assert await times(works, "reindexed") == dict.fromkeys(documents, 1)
+
+
+async def left_by_ray(works: Works) -> ReindexRun:
+    """A run of which a Ray driver planned and closed one shard before it died."""
+    run = await start(works, engine="ray", shard_documents=2)
+    calls, runner = works.engine.bulk_calls, await works.engine.shard_runner()
+    await calls.plan(works.tenant_id, run.run_id)
+    assert (await runner.run(works.tenant_id, run.run_id, 0, "ray")).outcome == "closed"
+    shown = await works.engine.reindexes.show(works.tenant_id, run.run_id)
+    assert (shown.is_open, shown.task_id) == (True, None)
+    return shown
+
+
+async def test_the_command_gives_a_run_whose_ray_driver_died_to_the_workers(
+    penstock: CommandLine, database: Database
+) -> None:
+    ours = penstock.with_variables(PENSTOCK_DATA_DIR="data", PENSTOCK_PARSE_PROCESSES="1")
+    tenant = ours("tenant", "create", "default", "--json").json
+    (ours.folder / "gate.md").write_text("# The gate\n\nThe sluice gate opens at dawn.\n")
+    assert ours("ingest", "gate.md", "--worker", "--json", timeout=120).json["counts"] == {"indexed": 1}
+    async with database.connect("runtime") as driver:
+        await driver.execute("select set_config('penstock.tenant_id', $1, false)", tenant["tenant_id"])
+        left = await driver.fetchval("select ingest.start_bulk('default', null, 'ray') ->> 'run_id'")
+    over = await asyncio.to_thread(ours, "reindex", "--worker", "--json", timeout=60)
+    assert over.json["run_id"] == left
+    assert (over.json["state"], over.json["engine"], over.json["indexed"]) == ("done", "ray", 1)
+
+
 def test_the_command_reindexes_shows_stops_and_resumes(penstock: CommandLine) -> None:
     ours = penstock.with_variables(PENSTOCK_DATA_DIR="data", PENSTOCK_PARSE_PROCESSES="1")
     assert ours("tenant", "create", "default", "--json").json["slug"] == "default"

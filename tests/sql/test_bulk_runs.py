@@ -24,6 +24,27 @@ async def test_a_second_start_joins_the_run_and_another_target_replaces_it(datab
         assert refused.value.sqlstate == "PS014"
 
 
+async def test_a_start_on_the_workers_that_joins_a_run_of_ray_gives_it_and_each_shard_a_task(
+    database: Database,
+) -> None:
+    async with document_calls(database) as calls:
+        tenant = await calls.create_tenant("acme")
+        await indexed_documents(calls, tenant, 4)
+        bulk = await Bulk.start(calls, tenant, engine="ray", shard_documents=2)
+        closed, _ = await bulk.planned()
+        await bulk.work(closed)
+        assert "--engine ray" in (await bulk.explained())["hint"]
+        joined = await calls.of(tenant, "ingest.start_bulk", "default")
+        assert (joined["run_id"], joined["engine"]) == (str(bulk.run_id), "ray")
+        assert joined["task_id"] is not None
+        assert "penstock worker" in (await bulk.explained())["hint"]
+        assert await calls.admin.fetchval(
+            "select array_agg(s.task_id is not null order by s.shard) from ingest.bulk_shard s"
+        ) == [False, True]
+        again = await calls.of(tenant, "ingest.start_bulk", "default")
+        assert again["task_id"] == joined["task_id"]
+
+
 async def test_a_stopped_run_gives_out_nothing_and_a_resumed_one_does_only_what_is_open(
     database: Database,
 ) -> None:

@@ -26,10 +26,7 @@ async def reindex(
 ) -> ReindexOutcome:
     """Request it and, if asked to, wait until it is done."""
     await session.declare()
-    reindexes = session.engine.reindexes
-    run = await reindexes.start(owner, project, by=getpass.getuser(), embedder=embedder)
-    if run.task_id is None:  # a cluster drives it; the workers help
-        run = await reindexes.resume(owner, run.run_id, "queue")
+    run = await session.engine.reindexes.start(owner, project, by=getpass.getuser(), embedder=embedder)
     assert run.task_id is not None, "a run on the workers has a task"
     if wait:
         run = await follow(session, owner, run.run_id, quiet=quiet)

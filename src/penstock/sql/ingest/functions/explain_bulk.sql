@@ -33,8 +33,9 @@ begin
       when v_run.state in ('stopped', 'failed') then format('To continue: penstock reindex resume %s', _run_id)
       when v_run.state = 'done' or (v_row ->> 'held_shards')::integer > 0 or v_run.waits_until > internal.clock() then null
       when v_row #>> '{gate,state}' in ('asking', 'failed') then null -- the reason says it
-      when v_run.engine = 'queue' and not queues.is_served('reindex-shard') then 'No worker serves it: start one with penstock worker.'
-      when v_run.engine = 'ray' then format('No driver may be running; to start one: penstock reindex resume %s --engine ray', _run_id)
+      when v_run.task_id is not null and queues.is_served('reindex-shard') then null
+      when v_run.task_id is not null then 'No worker serves it: start one with penstock worker.'
+      else format('No driver may be running; to start one: penstock reindex resume %s --engine ray', _run_id)
       end);
 end;
 $$;

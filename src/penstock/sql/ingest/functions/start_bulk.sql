@@ -1,8 +1,8 @@
 -- Starts a re-index of a project, or joins the one in progress if it does the same; one that does something else is stopped.
 -- With another embedder the project keeps its own until every document is staged; with a gate, all documents keep their version
--- until the questions were asked. The engine queue gets its task here, other
--- engines bring their own driver. Returns the run, as ingest.bulk_row() says it. Locks: the project's starts, its open run's row; if it
--- does not join that, the project's. Raises PS005, PS012, PS013.
+-- until the questions were asked. The engine queue gets its task here, also for a run that another engine began, whose driver may
+-- be gone; other engines bring their own driver. Returns the run, as ingest.bulk_row() says it. Locks: the project's starts, its open
+-- run's row; if it joins that, its shards', otherwise the project's. Raises PS005, PS012, PS013.
 create or replace function ingest.start_bulk(
   _project text,
   _embedder text default null,
@@ -39,6 +39,10 @@ begin
     select * into v_project from accounts.project p where p.project_id = v_project.project_id;
     v_embedder := coalesce(_embedder, v_project.next_embedder, v_project.embedder);
     if v_run.settings = ingest.pipeline_of(v_project, v_embedder, null, null) then
+      if _engine = 'queue' and (v_run.task_id is null or not queues.is_open(v_run.task_id)) then
+        v_run := ingest.enqueue_bulk(v_run);
+        perform ingest.enqueue_shards(v_run.run_id, true);
+      end if;
       return ingest.bulk_row(v_run);
     end if;
     perform ingest.end_run(v_run.run_id, 'stopped', 'another re-index of the project replaced it');

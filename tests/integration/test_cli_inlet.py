@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -51,6 +52,83 @@ async def test_an_inlet_is_added_shown_paused_replayed_and_removed(
         assert removed == {"inlet": "orders", "removed": True, "taken": 1}
         assert "there is no inlet 'orders'" in penstock("inlet", "orders").err
         assert "there is no inlet 'orders'" in penstock("inlet", "show", "orders").err
+
+
+ONLY = ("inlet", "add", "pgmq", "--queue", "orders", "--wrappers-only")
+
+
+async def test_a_consumer_of_its_own_gets_the_wrappers_and_no_inlet_that_competes(
+    database: Database, penstock: CommandLine
+) -> None:
+    async with database.connect("admin") as admin, database.connect("operator") as consumer:
+        await install(admin)
+        assert "pgmq has no queue 'orders'" in penstock(*ONLY).err
+        await admin.execute("select pgmq.create('orders')")
+        for options, said in (
+            (("--type", "job"), "so --type would have no effect"),
+            (("--any-type",), "so --any-type would have no effect"),
+            (("--tenant", "acme"), "so --tenant would have no effect"),
+            (("mine",), "so the NAME would have no effect"),
+        ):
+            assert said in penstock(*ONLY, *options).err
+        assert "the inlet needs a name" in penstock(*ONLY[:-1], "--type", "job").err
+        assert penstock(*ONLY, "--json").json == {"queue": "orders", "wrappers": True}
+        assert penstock("inlet", "list", "--json").json == {"inlets": []}
+        assert await admin.fetchval("select public.ingestion_enqueue('orders', '{\"n\": 1}')") == 1
+        (message,) = await consumer.fetch("select * from public.ingestion_read('orders')")
+        assert message["msg_id"] == 1
+        assert await consumer.fetchval(
+            "select public.ingestion_delete('orders', 1, $1)", message["read_ct"]
+        ), "the consumer closes what it read: nobody took it away"
+
+
+async def test_wrappers_alone_are_not_added_beside_an_inlet_of_the_same_queue(
+    database: Database, penstock: CommandLine
+) -> None:
+    await add_queue(database)
+    refused = penstock(*ONLY)
+    assert "the inlet 'orders' reads pgmq:orders and would compete" in refused.err
+    assert "penstock inlet remove orders" in refused.err
+    async with database.connect("admin") as admin:
+        assert await admin.fetchval("select to_regproc('public.ingestion_read')") is None
+
+
+GIVEN_UP = "select count(*) from public.ingestion_read('orders', vt => 0, qty => 10)"
+
+
+async def test_what_ingestion_read_gave_up_is_replayed_by_the_queues_name_without_an_inlet(
+    database: Database, penstock: CommandLine
+) -> None:
+    replay = ("inlet", "replay", "pgmq:orders")
+    async with database.connect("admin") as admin, database.connect("operator") as consumer:
+        await install(admin)
+        assert "pgmq has no queue 'orders'" in penstock(*replay).err
+        await admin.execute("select pgmq.create('orders')")
+        assert "penstock inlet add pgmq --queue orders --wrappers-only" in penstock(*replay).err
+        penstock(*ONLY)
+        done, *poison = await send(admin, '{"n": 0}', '{"n": 1}', '{"n": 2}')
+        await consumer.fetch("select * from public.ingestion_read('orders', vt => 0)")
+        await consumer.execute("select public.ingestion_archive('orders', $1, 1)", done)
+        for _ in range(5):
+            await consumer.fetchval(GIVEN_UP)
+        archived = await admin.fetch("select msg_id, read_ct from pgmq.a_orders order by msg_id")
+        assert [tuple(row) for row in archived] == [(done, 1), (poison[0], 5), (poison[1], 5)]
+
+        assert penstock(*replay, str(poison[0]), "--json").json == {"queue": "orders", "replayed": 1}
+        planned = penstock(*replay, "--dry-run", "--json").json
+        assert (planned["queue"], planned["count"]) == ("orders", 1)
+        assert "Sent 1 message again." in penstock(*replay).out
+        assert "Sent 0 messages again." in penstock(*replay).out
+        assert await admin.fetchval("select array_agg(msg_id) from pgmq.a_orders") == [done]
+        again = await consumer.fetch(
+            "select read_ct, message from public.ingestion_read('orders', vt => 0, qty => 10)"
+        )
+        assert [(row["read_ct"], json.loads(row["message"])["n"]) for row in again] == [(1, 1), (1, 2)]
+
+        penstock(*ADD, "--type", "job")
+        refused = penstock(*replay)
+        assert "the inlet 'orders' reads the queue 'orders'" in refused.err
+        assert "penstock inlet replay orders" in refused.err
 
 
 @pytest.mark.timeout(120)

@@ -1,4 +1,4 @@
-"""Prepares a pgmq queue for an inlet: privileges for the queue's owner, and the wrappers if wanted."""
+"""Prepares a pgmq queue: privileges for the queue's owner, and the wrappers if wanted."""
 
 from __future__ import annotations
 

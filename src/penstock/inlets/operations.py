@@ -101,3 +101,16 @@ class InletOperations:
         return cast(
             "int", await self._connection.fetchval("select queues.replay_pgmq($1, $2, $3)", name, ids, by)
         )
+
+    async def replay_queue(self, queue: str, message_ids: Sequence[int] = (), by: str | None = None) -> int:
+        """Send archived messages of a pgmq queue without an inlet again: these, or without ids all that
+        ingestion_read() gave up."""
+        ids = [*message_ids] or None
+        return cast(
+            "int",
+            await self._connection.fetchval("select queues.replay_pgmq_queue($1, $2, $3)", queue, ids, by),
+        )
+
+    async def reader_of(self, source: str) -> str | None:
+        """The name of the inlet that reads this source."""
+        return next((each.name for each in await self.list() if each.source == source), None)

@@ -13,7 +13,7 @@ from penstock.cli.auditing import audited, over
 from penstock.cli.session import database, operator, run
 from penstock.db.addresses import prepare
 from penstock.db.reach import reach
-from penstock.errors import InvalidArgument
+from penstock.errors import Conflict, InvalidArgument
 from penstock.inlets.operations import InletOperations
 from penstock.model.queue_names import READ
 from penstock.settings import Settings
@@ -90,8 +90,13 @@ def say_added(name: str, kind: str, source: str, *, as_json: bool) -> None:
 
 @group.command("pgmq")
 def add_pgmq(
-    name: Name,
     queue: Annotated[str, typer.Option(metavar="QUEUE", help="The pgmq queue to read.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="A name of your own for the inlet; required without --wrappers-only."
+        ),
+    ] = None,
     types: Types = None,
     any_type: AnyType = False,
     tenant: Tenant = None,
@@ -103,26 +108,78 @@ def add_pgmq(
             help="Also create public.ingestion_enqueue, _read, _delete and _archive for service_role.",
         ),
     ] = False,
+    wrappers_only: Annotated[
+        bool,
+        typer.Option(
+            "--wrappers-only",
+            help="Only create these functions, for a consumer of your own: no inlet competes with it.",
+        ),
+    ] = False,
     as_json: output.AsJson = False,
 ) -> None:
     """Read a pgmq queue of Penstock's own database."""
     source = f"pgmq:{queue.lower()}"
+    if wrappers_only:
+        _needs_no_inlet(name=name, type=types, any_type=any_type, tenant=tenant, envelope=envelope)
+        run(_only_wrappers(queue, source))
+        if as_json:
+            output.document({"queue": queue, "wrappers": True})
+        else:
+            output.write(f"Created public.ingestion_* for the queue {queue}. No inlet reads it.")
+        return
+    if name is None:
+        raise InvalidArgument(
+            "the inlet needs a name",
+            "name",
+            "Write: penstock inlet add pgmq NAME --queue QUEUE …; or add --wrappers-only for no inlet",
+        )
+    named = name
     task_types(types, any_type=any_type)
 
     async def call() -> None:
-        from penstock.db.pgmq import prepare_queue
-
-        async with database(Settings()) as addresses:
-            if addresses.embedded is not None:
-                await prepare(addresses)
-            async with reach(addresses.admin, application_name="penstock cli") as admin:
-                await prepare_queue(admin, queue, wrappers=wrappers)
+        await _prepare_pgmq(queue, wrappers=wrappers)
         shape = "envelope" if envelope else "payload"
         config = {"queue": queue, "shape": shape}
-        await put(name, "pgmq", source, config, tenant=tenant, types=types, any_type=any_type)
+        await put(named, "pgmq", source, config, tenant=tenant, types=types, any_type=any_type)
 
     run(call())
-    say_added(name, "pgmq", source, as_json=as_json)
+    say_added(named, "pgmq", source, as_json=as_json)
+
+
+def _needs_no_inlet(**given: object) -> None:
+    """InvalidArgument names what would have no effect with --wrappers-only."""
+    for field, value in given.items():
+        if value:
+            option = "the NAME" if field == "name" else f"--{field.replace('_', '-')}"
+            raise InvalidArgument(
+                f"--wrappers-only adds no inlet, so {option} would have no effect",
+                field,
+                f"Remove {option}; or write --wrappers, for an inlet and the functions",
+            )
+
+
+async def _prepare_pgmq(queue: str, *, wrappers: bool) -> None:
+    from penstock.db.pgmq import prepare_queue
+
+    async with database(Settings()) as addresses:
+        if addresses.embedded is not None:
+            await prepare(addresses)
+        async with reach(addresses.admin, application_name="penstock cli") as admin:
+            await prepare_queue(admin, queue, wrappers=wrappers)
+
+
+async def _only_wrappers(queue: str, source: str) -> None:
+    """Conflict if an inlet reads the queue: its mover would take messages before the team's consumer."""
+    async with operator() as connection:
+        reader = await InletOperations(connection).reader_of(source)
+        if reader is not None:
+            raise Conflict(
+                f"the inlet {reader!r} reads {source} and would compete with your consumer",
+                "queue",
+                f"Remove it first: penstock inlet remove {reader}",
+            )
+        async with audited(over(connection), "inlet add", source):
+            await _prepare_pgmq(queue, wrappers=True)
 
 
 QueueUrl = Annotated[

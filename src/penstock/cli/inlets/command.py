@@ -34,6 +34,8 @@ Name = Annotated[
     str,
     typer.Argument(metavar="NAME", help="The inlet's name.", autocompletion=completion.inlets),
 ]
+PGMQ = "pgmq:"
+"""No inlet's name has a colon."""
 COLUMNS = (
     *("name", "kind", "enabled", "received", "taken", "duplicates", "refused"),
     *("lag_seconds", "backlog", "holder", "error"),
@@ -94,37 +96,53 @@ def resume(name: Name, as_json: output.AsJson = False) -> None:
 
 @group.command("replay")
 def replay(
-    name: Name,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="The inlet's name; or pgmq:QUEUE, a queue that only a consumer of your own reads.",
+            autocompletion=completion.inlets,
+        ),
+    ],
     message_ids: Annotated[
         list[int] | None,
-        typer.Argument(metavar="[MSG_ID]...", help="Archived messages; default: all refused."),
+        typer.Argument(
+            metavar="[MSG_ID]...",
+            help="Archived messages; default: all refused, or of pgmq:QUEUE all delivered five times.",
+        ),
     ] = None,
     dry_run: DryRun = False,
     as_json: output.AsJson = False,
 ) -> None:
     """Resend messages from the archive of a pgmq queue."""
+    queue = name.removeprefix(PGMQ) if name.startswith(PGMQ) else None
+    about = {"inlet": name} if queue is None else {"queue": queue}
+
+    async def resend(calls: InletOperations) -> int:
+        ids = message_ids or ()
+        return await (calls.replay(name, ids) if queue is None else calls.replay_queue(queue, ids))
 
     async def look() -> int:
         async with operator() as connection:
             transaction = connection.transaction()
             await transaction.start()
             try:
-                return await InletOperations(connection).replay(name, message_ids or ())
+                return await resend(InletOperations(connection))
             finally:
                 await transaction.rollback()
 
     async def call() -> int:
         async with operator() as connection, audited(over(connection), "inlet replay", name):
-            return await InletOperations(connection).replay(name, message_ids or ())
+            return await resend(InletOperations(connection))
 
     if dry_run:
         meant = run(look())
-        would(f"send {output.count(meant, 'message')} again", as_json=as_json, count=meant, inlet=name)
+        would(f"send {output.count(meant, 'message')} again", as_json=as_json, count=meant, **about)
         return
 
     count = run(call())
     if as_json:
-        output.document({"inlet": name, "replayed": count})
+        output.document({**about, "replayed": count})
     else:
         output.write(f"Sent {output.count(count, 'message')} again.")
 

@@ -11,7 +11,6 @@ declare
   v_inlet queues.inlet := queues.find_inlet(_inlet);
   v_queue text := v_inlet.config ->> 'queue';
   v_ids bigint[] := _msg_ids;
-  v_headers boolean;
   v_count integer;
 begin
   if v_inlet.kind <> 'pgmq' or v_queue is null then
@@ -23,15 +22,7 @@ begin
     select coalesce(array_agg(r.message_key::bigint), '{}') into v_ids
     from queues.inlet_refusal r where r.inlet_id = v_inlet.inlet_id and r.message_key ~ '^[0-9]{1,18}$';
   end if;
-  select exists (
-    select from pg_attribute a
-    where a.attrelid = to_regclass(internal.pgmq_table(v_queue, 'a')) and a.attname = 'headers' and not a.attisdropped)
-  into v_headers;
-  execute format(
-    'with back as (delete from %s a where a.msg_id = any ($1) returning a.*)
-     select count(*)::integer from (select * from back order by back.msg_id) b cross join lateral pgmq.send($2, b.message%s)',
-    internal.pgmq_table(v_queue, 'a'), case when v_headers then ', b.headers' else '' end)
-  into v_count using v_ids, v_queue;
+  v_count := queues.resend_pgmq(v_queue, v_ids);
   delete from queues.inlet_refusal r
   where r.inlet_id = v_inlet.inlet_id and r.message_key = any (select i.id::text from unnest(v_ids) as i (id));
   perform queues.note_audit(

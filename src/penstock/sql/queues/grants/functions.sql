@@ -106,7 +106,8 @@ grant execute on function
   queues.put_inlet,
   queues.put_limits,
   queues.remove_inlet,
-  queues.replay_pgmq
+  queues.replay_pgmq,
+  queues.replay_pgmq_queue
 to service_role;
 
 -- Operators call them one by one, and operations of theirs on many.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 from time import monotonic
 from typing import Any
@@ -154,6 +155,24 @@ async def test_documents_without_a_worker_are_a_failure_with_the_command_that_he
         "1 document in the queue ingest-document is waiting and no worker serves that queue"
     )
     assert checks["workers"]["remedy"] == "Start one: penstock up, or penstock worker"
+
+
+async def test_a_re_index_whose_driver_on_ray_died_is_named_with_the_command_that_gives_it_to_the_workers(
+    penstock: CommandLine, database: Database
+) -> None:
+    tenant = penstock("tenant", "create", "acme", "--json").json
+    async with database.connect("runtime") as driver:
+        await driver.execute("select set_config('penstock.tenant_id', $1, false)", tenant["tenant_id"])
+        run_id = await driver.fetchval("select ingest.start_bulk('default', null, 'ray') ->> 'run_id'")
+    assert "reindex" not in findings(penstock, "--pinned-seconds", "3600")
+    async with database.connect("admin") as admin:
+        await admin.execute("update ingest.bulk_run set updated_at = now() - interval '11 minutes'")
+    found = findings(penstock, "--pinned-seconds", "3600")["reindex"]
+    assert found["status"] == "warn"
+    assert run_id in found["message"]
+    (remedy,) = re.findall(r"penstock (reindex resume .+?)\. ", found["remedy"])
+    assert penstock(*remedy.split(), "--no-wait", "--json").json["task_id"] is not None
+    assert "reindex" not in findings(penstock, "--pinned-seconds", "3600")
 
 
 async def until_alive(penstock: CommandLine, pid: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import asyncpg
 import pytest
 
@@ -117,6 +119,38 @@ async def test_a_run_whose_task_ended_is_settled_and_forgotten_after_thirty_days
         await calls.clock.advance(days=31)
         await call(calls.runtime, "all_tenants.settle_bulk")
         assert await calls.admin.fetchval("select count(*) from ingest.bulk_run") == 0
+
+
+async def test_a_run_of_ray_without_a_driver_is_reported_after_ten_minutes_without_anybody_at_work(
+    database: Database,
+) -> None:
+    async with document_calls(database) as calls:
+        tenant = await calls.create_tenant("acme")
+        await indexed_documents(calls, tenant, 4)
+        on_workers = await calls.create_tenant("other")
+        await Bulk.start(calls, on_workers)
+        bulk = await Bulk.start(calls, tenant, engine="ray", shard_documents=2)
+
+        async def reported() -> list[dict[str, str]]:
+            undriven = "select all_tenants.document_health() -> 'undriven'"
+            return list(json.loads(await calls.operator.fetchval(undriven)))
+
+        first, _ = await bulk.planned()
+        await calls.clock.advance(minutes=9)
+        token = await bulk.claim(first)
+        await calls.clock.advance(minutes=9)
+        await bulk.of("beat_shard", first, token)
+        await calls.clock.advance(minutes=10)
+        assert await reported() == []  # its lease ended nine minutes ago
+        await calls.clock.advance(minutes=2)
+        (run,) = await reported()
+        assert (run["tenant"], run["project"], run["run_id"]) == ("acme", "default", str(bulk.run_id))
+        assert await bulk.finish() == "running"  # a driver that has nothing to give out
+        assert await reported() == []
+        await calls.clock.advance(minutes=11)
+        assert len(await reported()) == 1
+        await bulk.of("resume_bulk", "queue")
+        assert await reported() == []
 
 
 async def test_a_second_tenant_sees_and_touches_nothing_of_a_run(database: Database) -> None:

@@ -1,8 +1,9 @@
-"""Checks documents: which have failed, wait for an embedder or a gate, or use a fallback."""
+"""Checks documents: which have failed, wait for an embedder or a gate, or use a fallback; and re-indexes."""
 
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from penstock.cli.doctor.checks import Check
@@ -22,6 +23,7 @@ async def check_health(connection: Connection) -> list[Check]:
         *_outages(health),
         *_fallback(health["fallback"]),
         *_gates(health["gates"]),
+        *_undriven(health["undriven"]),
     ]
 
 
@@ -77,6 +79,22 @@ def _gates(waiting: list[dict[str, str]]) -> list[Check]:
             f"To stay: penstock project gate cancel {gate['project']} --tenant {gate['tenant']}",
         )
         for gate in waiting
+    ]
+
+
+def _undriven(runs: list[dict[str, str]]) -> list[Check]:
+    """A driver on Ray that was killed leaves its run open, and whoever waits for that waits forever."""
+    return [
+        Check(
+            "reindex",
+            "warn",
+            f"the re-index {run['run_id']} of the project {run['project']} of {run['tenant']} has had no "
+            f"driver since {datetime.fromisoformat(run['since']).astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+            f"To leave the rest to the workers: penstock reindex resume {run['run_id']} --engine queue "
+            f"--tenant {run['tenant']}. On a cluster: the same with --engine ray --address HOST:PORT. "
+            f"To end it: penstock reindex stop {run['run_id']} --tenant {run['tenant']}",
+        )
+        for run in runs
     ]
 
 

@@ -1,5 +1,7 @@
 -- What an operator should know about documents of every tenant: how many failed and why, how many wait for an embedder or are
--- indexed with a fallback, which embedders are unavailable since when, and what waits at a gate.
+-- indexed with a fallback, which embedders are unavailable since when, what waits at a gate, and which re-indexes on another engine
+-- have had no driver and nobody at work on a shard for ten minutes. Those on the workers have a task, which
+-- all_tenants.settle_bulk() looks after.
 create or replace function all_tenants.document_health()
 returns jsonb
 language sql
@@ -26,5 +28,15 @@ as $$
       join accounts.project p on p.project_id = x.project_id
       join accounts.tenant t on t.tenant_id = x.tenant_id
       cross join lateral (select ingest.gate_row(x.project_id)) as g (row)
-      where g.row ->> 'waiting' is not null and g.row #>> '{evaluation,state}' = 'failed'), '[]'));
+      where g.row ->> 'waiting' is not null and g.row #>> '{evaluation,state}' = 'failed'), '[]'),
+    'undriven', coalesce((
+      select jsonb_agg(jsonb_build_object('tenant', t.slug, 'project', p.slug, 'run_id', u.run_id, 'since', u.since) order by u.since)
+      from (
+        select r.run_id, r.project_id, greatest(r.updated_at, (
+          select max(greatest(s.claimed_at, s.lease_until, s.closed_at)) from ingest.bulk_shard s where s.run_id = r.run_id)) as since
+        from ingest.bulk_run r where r.finished_at is null and r.task_id is null
+      ) u
+      join accounts.project p on p.project_id = u.project_id
+      join accounts.tenant t on t.tenant_id = p.tenant_id
+      where u.since < internal.clock() - interval '10 minutes'), '[]'));
 $$;

@@ -17,7 +17,11 @@ declare
 begin
   if v_run.finished_at is not null then
     return v_run.state;
-  elsif v_run.state = 'planning' then
+  end if;
+  -- A driver that only waits leaves no other trace, and all_tenants.document_health() looks for one.
+  update ingest.bulk_run r set updated_at = internal.clock()
+  where r.run_id = _run_id and r.updated_at < internal.clock() - interval '1 minute';
+  if v_run.state = 'planning' then
     return 'plan';
   end if;
   select * into v_project from accounts.project p where p.project_id = v_run.project_id;

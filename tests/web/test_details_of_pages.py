@@ -12,6 +12,7 @@ from penstock.accounts.installation_keys import create_installation_key
 from penstock.model import uuid7
 from tests.integration.known_clients import NEW_SOURCE
 from tests.plugins.console import Site
+from tests.web.acting import ask
 from tests.web.uploading import upload
 
 pytestmark = pytest.mark.timeout(120)
@@ -25,6 +26,13 @@ insert into queues.sample
   (queue_id, tenant_id, minute, ready, running, waiting, dead, done, failed, waited, ran)
 select q.queue_id, $1, $2, 7, 0, 0, 0, 0, 0, internal.histogram('{}'), internal.histogram('{}')
 from queues.queue q where q.queue_name = 'archive'
+"""
+# One more than the API takes by their ids.
+MANY_KEYS = """
+insert into accounts.api_key (key_id, tenant_id, name, prefix, key_sha256, scopes, created_at)
+select internal.uuid7(), $1, 'key ' || n, 'pk_' || n, sha256(convert_to('shoals ' || n, 'UTF8')),
+  '{search}', now()
+from generate_series(1, 10001) n
 """
 NOT_INDEXED = (
     "update ingest.document set source_id = $2, status = $3, reason_code = $4 where document_id = $1"
@@ -137,3 +145,31 @@ async def test_charts_tell_times_in_the_chosen_zone_and_values_only_where_somebo
             await expect(legend.locator(".u-series").nth(1)).to_contain_text("7")
             await page.locator("h1").hover()
             await expect(legend.locator(".u-value").nth(1)).to_be_hidden()
+
+
+async def test_more_rows_than_the_api_takes_by_id_are_acted_on_by_the_filter_or_not_at_all(
+    site: Site,
+) -> None:
+    tenant, _ = await site.server.another_tenant("shoals")
+    async with site.server.database.connect("admin") as admin:
+        await admin.execute("delete from accounts.api_key where tenant_id = $1", tenant.tenant_id)
+        await admin.execute(MANY_KEYS, tenant.tenant_id)
+    async with site.visit("admin", "shoals") as page:
+        await page.goto("/access/keys")
+        bar = page.get_by_role("toolbar")
+        await page.get_by_role("checkbox", name="Select all that match").check()
+        await expect(bar).to_contain_text("All 10,001 that match")
+        dialog = await ask(page, "Revoke 10,001")
+        await dialog.get_by_role("button", name="Revoke ≈ 10,001 keys").wait_for()
+        await page.keyboard.press("Escape")
+
+        rows = page.locator(".vtable-body").get_by_role("checkbox")
+        await rows.first.uncheck()
+        await expect(bar).to_contain_text("10,000 selected")
+        dialog = await ask(page, "Revoke 10,000")
+        await dialog.get_by_role("button", name="Revoke 10,000 keys").wait_for()
+        await page.keyboard.press("Escape")
+        await rows.first.check()
+        await expect(bar).to_contain_text("10,001 selected")
+        await expect(bar).to_contain_text("At most 10,000 at once: clear some, or select all that match.")
+        await expect(bar.get_by_role("button", name="Revoke")).to_be_disabled()

@@ -4,7 +4,7 @@ import { joined } from "./keyset";
 import { bytes, compact, count, plural, rate } from "./numbers";
 import { below, matchPath } from "./routes";
 import { nextSort, parseSort, sortedBy } from "./sorting";
-import { has, NONE, parseSelection, size, toggled, writeSelection } from "./selection";
+import { everyOne, has, isTooLarge, MOST_IDS, NONE, parseSelection, size, toggled, writeSelection } from "./selection";
 
 interface Row {
   readonly id: string;
@@ -43,6 +43,20 @@ test("leaving one row out of all keeps the other loaded ones", () => {
 test("all that match counts the list, not the rows shown", () => {
   expect(size({ all: true }, 10_000)).toBe(10_000);
   expect(size({ all: false, ids: new Set(["a"]) }, 10_000)).toBe(1);
+});
+
+test("as many rows as the API takes are chosen by their ids, more of them by the filter", () => {
+  const ids = Array.from({ length: MOST_IDS + 1 }, (_, n) => String(n));
+  expect(everyOne(ids.slice(1))).toEqual({ all: false, ids: new Set(ids.slice(1)) });
+  expect(everyOne(ids)).toEqual({ all: true });
+  expect(everyOne([])).toEqual(NONE);
+});
+
+test("rows chosen one by one can be too many, all that match cannot", () => {
+  const left = toggled({ all: true }, "0", Array.from({ length: MOST_IDS + 1 }, (_, n) => String(n)));
+  expect(isTooLarge(left)).toBe(false);
+  expect(isTooLarge(toggled(left, "0", []))).toBe(true);
+  expect(isTooLarge({ all: true })).toBe(false);
 });
 
 test("fixed segments go before parameters, and parameters are decoded", () => {

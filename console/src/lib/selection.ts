@@ -4,6 +4,8 @@ export type Selection = { readonly all: true } | { readonly all: false; readonly
 
 export const NONE: Selection = { all: false, ids: new Set() };
 const MOST_IN_URL = 100;
+/** The API takes this many ids in one operation. */
+export const MOST_IDS = 10_000;
 
 export function parseSelection(text: string | undefined): Selection {
   if (text === "all") return { all: true };
@@ -38,4 +40,13 @@ export function toggled(selection: Selection, id: string, loaded: readonly strin
 
 export function size(selection: Selection, total: number): number {
   return selection.all ? total : selection.ids.size;
+}
+
+/** All rows shown; where those are more than the API takes by their ids, all that match. */
+export function everyOne(ids: readonly string[]): Selection {
+  return ids.length > MOST_IDS ? { all: true } : { all: false, ids: new Set(ids) };
+}
+
+export function isTooLarge(selection: Selection): boolean {
+  return !selection.all && selection.ids.size > MOST_IDS;
 }

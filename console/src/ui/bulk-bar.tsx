@@ -6,7 +6,7 @@ import { useAction } from "../api/queries";
 import type { Preview } from "../api/operate";
 import { count } from "../lib/numbers";
 import type { Query } from "../lib/filters";
-import { NONE, size, type Selection } from "../lib/selection";
+import { isTooLarge, MOST_IDS, NONE, size, type Selection } from "../lib/selection";
 import { Confirm } from "./dialog";
 import { ErrorBox, Loading } from "./notices";
 import { OperationCard, type Operation } from "./operation";
@@ -36,8 +36,6 @@ export interface BulkBarProps {
   readonly total: number | null;
   readonly approximate?: boolean;
   readonly loaded: number;
-  /** False where the API cannot act on the whole filter: then only on chosen rows. */
-  readonly allowAll?: boolean;
   /** Names of the event stream to fetch again when an operation starts. */
   readonly changes: readonly string[];
 }
@@ -57,7 +55,7 @@ export function BulkBar(props: BulkBarProps) {
         <strong>
           {selection.all ? (total === null ? "All that match" : `All ${count(total, props.approximate)} that match`) : `${count(chosen)} selected`}
         </strong>
-        {props.allowAll !== false && !selection.all && (total ?? chosen + 1) > chosen ? (
+        {!selection.all && (total ?? chosen + 1) > chosen ? (
           <button type="button" className="link" onClick={() => props.onSelect({ all: true })}>
             Select all {total === null ? "" : `${count(total, props.approximate)} `}that match
           </button>
@@ -65,9 +63,10 @@ export function BulkBar(props: BulkBarProps) {
         <button type="button" className="link" onClick={() => props.onSelect(NONE)}>
           Clear
         </button>
+        {isTooLarge(selection) ? <span role="alert">At most {count(MOST_IDS)} at once: clear some, or select all that match.</span> : null}
         <span className="spacer" />
         {props.actions.map((action) => (
-          <button key={action.action} type="button" className={action.danger ? "danger" : ""} onClick={() => setAsked(action)}>
+          <button key={action.action} type="button" className={action.danger ? "danger" : ""} disabled={isTooLarge(selection)} onClick={() => setAsked(action)}>
             {action.verb} {selection.all && total === null ? "all" : count(chosen, selection.all && props.approximate)} …
           </button>
         ))}

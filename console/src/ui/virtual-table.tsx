@@ -5,7 +5,7 @@ import { memo, useCallback, useEffect, useMemo, useRef, useState, type ReactNode
 import { A, useGo, usePageQuery } from "../app/address";
 import { useShortcuts } from "../app/shortcuts";
 import { count } from "../lib/numbers";
-import { has, NONE, toggled, type Selection } from "../lib/selection";
+import { everyOne, has, MOST_IDS, NONE, toggled, type Selection } from "../lib/selection";
 import { nextSort, parseSort, sortedBy, type SortValue } from "../lib/sorting";
 import type { Rows } from "../api/queries";
 import { ErrorBox, Loading } from "./notices";
@@ -123,9 +123,9 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
               <div role="columnheader" className="check">
                 <input
                   type="checkbox"
-                  aria-label={`Select the ${count(rows.length)} rows shown`}
+                  aria-label={rows.length > MOST_IDS ? "Select all that match" : `Select the ${count(rows.length)} rows shown`}
                   checked={everyLoaded}
-                  onChange={() => onSelect(everyLoaded ? NONE : { all: false, ids: new Set(rows.map(rowKey)) })}
+                  onChange={() => onSelect(everyLoaded ? NONE : everyOne(rows.map(rowKey)))}
                 />
               </div>
             ) : null}

@@ -93,6 +93,65 @@ async def test_bad_messages_are_archived_with_a_reason_and_can_be_replayed(
         assert await rows(queue.operator, "inlet_refusals", "orders") == []
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_refusal_from_before_the_queue_was_created_again_replays_nothing_that_was_taken_since(
+    database: Database, version: Version
+) -> None:
+    """Ids of pgmq begin again with the queue, and refusals are kept for 30 days."""
+    await add_queue(database, version=version)
+    async with calls(database) as queue:
+        await queue.put_type()
+        (old,) = await send(queue.admin, "[1]")
+        assert await move(queue.runtime) == (1, 0, 1)
+        await create_again(queue.admin, version)
+        (taken, bad) = await send(queue.admin, '{"n": 1}', "[2]")
+        assert taken == old
+        assert await move(queue.runtime) == (2, 1, 1)
+        assert await queue.operator.fetchval("select queues.replay_pgmq('orders')") == 1
+        again = await queue.admin.fetchval("select message from pgmq.q_orders")
+        assert json.loads(again) == [2], "what was refused, and not what has the old refusal's id"
+        assert await queue.admin.fetchval("select array_agg(msg_id) from pgmq.a_orders") == [taken]
+        assert await left(queue) == (1, 1, 1)
+        assert bad != taken
+
+
+async def test_a_message_is_listed_as_refused_though_an_older_one_had_its_id(database: Database) -> None:
+    await add_queue(database)
+    async with calls(database) as queue:
+        await queue.put_type("job", required_keys=["n"])
+        (old,) = await send(queue.admin, "[1]")
+        await move(queue.runtime)
+        await create_again(queue.admin, "1.13.0")
+        (new,) = await send(queue.admin, '{"m": 1}')
+        assert new == old
+        assert await move(queue.runtime) == (1, 0, 1)
+        (refusal,) = await rows(queue.operator, "inlet_refusals", "orders")
+        assert (refusal["message_key"], refusal["reason"]) == (str(new), "a payload of 'job' lacks 'n'")
+        (inlet,) = await rows(queue.operator, "inlets")
+        assert inlet["refused"] == 2
+        assert await queue.operator.fetchval("select queues.replay_pgmq('orders')") == 1
+
+
+async def test_refusals_noted_by_an_earlier_release_can_be_replayed(database: Database) -> None:
+    """It noted the time of the statement, which began a moment after the transaction that archived."""
+    await add_queue(database)
+    async with calls(database, real_time=True) as queue:
+        await send(queue.admin, "[1]")
+        await move(queue.runtime)
+        await queue.admin.execute("update queues.inlet_refusal set at = at + interval '5 milliseconds'")
+        assert await queue.operator.fetchval("select queues.replay_pgmq('orders')") == 1
+
+
+async def create_again(admin: Connection, version: Version) -> None:
+    """Drop the queue `orders` and create it, as its team does to empty it."""
+    if version == "1.13.0":
+        await admin.execute("select pgmq.drop_queue('orders')")
+    else:
+        await admin.execute("drop table pgmq.q_orders, pgmq.a_orders; delete from pgmq.meta")
+    await admin.execute("select pgmq.create('orders')")
+    await prepare_queue(admin, "orders", wrappers=False)
+
+
 async def test_an_envelope_names_its_type_and_its_tenant(database: Database) -> None:
     await add_queue(database, config='{"queue": "orders", "shape": "envelope"}')
     async with calls(database) as queue:

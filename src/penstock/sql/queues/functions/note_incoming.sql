@@ -1,5 +1,6 @@
 -- Counts a batch of an inlet and keeps the reasons of what was refused; a message that is refused again is not counted again.
--- `_sent_at`: when its oldest message was sent. Locks: none that another caller waits for.
+-- `_sent_at`: when its oldest message was sent. `_refused_at`: when they were refused, if the sender keeps that as well; it tells
+-- messages apart whose keys it uses again. Locks: none that another caller waits for.
 create or replace function queues.note_incoming(
   _inlet_id integer,
   _received integer,
@@ -8,7 +9,8 @@ create or replace function queues.note_incoming(
   _sent_at timestamptz default null,
   _refused_keys text[] default '{}',
   _reasons text[] default '{}',
-  _tenant_ids uuid[] default '{}'
+  _tenant_ids uuid[] default '{}',
+  _refused_at timestamptz default null
 )
 returns void
 language plpgsql
@@ -21,7 +23,7 @@ declare
 begin
   if cardinality(_refused_keys) > 0 then
     insert into queues.inlet_refusal (inlet_id, at, message_key, reason, tenant_id)
-    select _inlet_id, v_now, left(r.message_key, 200), r.reason, r.tenant_id
+    select _inlet_id, coalesce(_refused_at, v_now), left(r.message_key, 200), r.reason, r.tenant_id
     from unnest(_refused_keys, _reasons, _tenant_ids) as r (message_key, reason, tenant_id)
     where r.message_key = '' or not exists (
       select from queues.inlet_refusal o where o.inlet_id = _inlet_id and o.message_key = left(r.message_key, 200));

@@ -19,6 +19,7 @@ declare
   v_messages jsonb;
   v_sent_at timestamptz;
   v_archived integer;
+  v_archived_at timestamptz;
   v_refused_ids text[] := '{}';
   v_reasons text[] := '{}';
   v_tenant_ids uuid[] := '{}';
@@ -75,8 +76,15 @@ begin
     raise exception using errcode = 'serialization_failure',
       message = format('pgmq archived %s of %s messages; nothing was moved', v_archived, received);
   end if;
+  if refused > 0 then
+    -- One refused before under the same id was another message: its queue has been dropped and created since.
+    delete from queues.inlet_refusal r where r.inlet_id = v_inlet.inlet_id and r.message_key = any (v_refused_ids);
+    execute format(
+      'select max(a.archived_at) from %s a where a.msg_id = any ($1::bigint[])', internal.pgmq_table(v_queue, 'a'))
+    into v_archived_at using v_refused_ids;
+  end if;
   perform queues.note_incoming(
-    v_inlet.inlet_id, received, taken, 0, v_sent_at, v_refused_ids, v_reasons, v_tenant_ids);
+    v_inlet.inlet_id, received, taken, 0, v_sent_at, v_refused_ids, v_reasons, v_tenant_ids, v_archived_at);
   lag_seconds := greatest(0, extract(epoch from clock_timestamp() - v_sent_at));
   return next;
 end;

@@ -572,7 +572,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List dead letters and failed documents in groups of the same error, the latest first */
+        /**
+         * List dead letters and failed documents in groups of the same error, the latest first
+         * @description At most the 500 newest groups of each kind.
+         */
         get: operations["listFailures"];
         put?: never;
         post?: never;
@@ -2954,10 +2957,18 @@ export interface components {
             /** Title */
             title: string;
         };
-        /** FailureGroupList */
+        /**
+         * FailureGroupList
+         * @description `truncated`: there are more, and only the 500 newest of each kind are here. `partial`: there are more
+         *     than 5,000 of a kind, and a newer one may be missing.
+         */
         FailureGroupList: {
             /** Items */
             items: components["schemas"]["FailureGroup"][];
+            /** Partial */
+            partial: boolean;
+            /** Truncated */
+            truncated: boolean;
         };
         /** FailureMember */
         FailureMember: {

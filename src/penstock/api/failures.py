@@ -22,18 +22,27 @@ GroupId = Annotated[str, Path(max_length=80, description="The group's id.")]
 
 
 class FailureGroupList(BaseModel):
+    """`truncated`: there are more, and only the 500 newest of each kind are here. `partial`: there are more
+    than 5,000 of a kind, and a newer one may be missing."""
+
     model_config = ConfigDict(frozen=True)
 
     items: Sequence[FailureGroup]
+    truncated: bool
+    partial: bool
 
 
 @router.get("", operation_id="listFailures")
 async def failures(
     request: Request, caller: Watcher, kind: Kind = None, task_type: Type = None, q: Wanted = None
 ) -> FailureGroupList:
-    """List dead letters and failed documents in groups of the same error, the latest first."""
+    """List dead letters and failed documents in groups of the same error, the latest first.
+
+    At most the 500 newest groups of each kind.
+    """
     async with looking(request) as connection:
-        return FailureGroupList(items=await Failures(connection).groups(kind, task_type, q))
+        found = await Failures(connection).groups(kind, task_type, q)
+    return FailureGroupList(items=found.groups, truncated=found.truncated, partial=found.partial)
 
 
 @router.get("/{group_id}", operation_id="showFailure")

@@ -25,6 +25,7 @@ from penstock.documents.bulk_operations import (
     BulkOperations,
     BulkPreview,
 )
+from penstock.errors import InvalidArgument
 
 router = APIRouter(route_class=GuardedRoute, tags=["Operations"], prefix="/v1/operations")
 
@@ -38,7 +39,14 @@ NEEDED: Final[dict[str, Scope]] = {
 }
 """The scope of the call that does an action to one item, where `operate` does not suffice."""
 Id = Annotated[Text, Field(max_length=64)] | int
-FilterValue = Annotated[Text, Field(max_length=2_000)] | Annotated[list[Id], Field(max_length=10_000)] | None
+_LONGEST: Final = 2_000
+_LONGEST_OF: Final = {"fingerprint": 7_000}
+"""Characters in the value of a filter: the 500 causes of a list of failures fit into one."""
+FilterValue = (
+    Annotated[Text, Field(json_schema_extra={"maxLength": max(_LONGEST_OF.values())})]
+    | Annotated[list[Id], Field(max_length=10_000)]
+    | None
+)
 
 
 class OperationTarget(Body):
@@ -146,6 +154,14 @@ async def _of(request: Request) -> AsyncIterator[BulkOperations]:
 
 def _filter(caller: Caller, body: OperationTarget) -> dict[str, Any]:
     """Nobody locks themselves out: the caller's own key or session is left out, and said so."""
+    for name, value in body.filter.items():
+        longest = _LONGEST_OF.get(name, _LONGEST)
+        if isinstance(value, str) and len(value) > longest:
+            raise InvalidArgument(
+                f"the filter {name[:80]!r} has {len(value):,} characters; at most {longest:,} characters fit",
+                f"filter.{name[:80]}",
+                "Name fewer values, or act in several operations",
+            )
     chosen: dict[str, Any] = dict(body.filter)
     chosen.pop("own", None)
     own = {"keys.revoke": caller.key_id, "sessions.end": caller.session_id}.get(body.action)

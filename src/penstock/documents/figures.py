@@ -92,7 +92,8 @@ class StageFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedGroup:
-    """Failed documents whose errors differ only in ids, numbers and names."""
+    """Failed documents whose errors differ only in ids, numbers and names; `causes` is how many such groups
+    were found."""
 
     fingerprint: str
     reason_code: str | None
@@ -102,6 +103,7 @@ class FailedGroup:
     last_at: datetime
     document_id: UUID
     hours: list[int]
+    causes: int
 
 
 class Figures:

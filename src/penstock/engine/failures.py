@@ -15,6 +15,8 @@ from penstock.pipeline.reasons import remedy_for
 
 FailureKind = Literal["task", "document"]
 _COUNTED = 10_000
+_COMPARED = 5_000
+"""Causes of a kind; of these the newest are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,19 @@ class FailureGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailureGroups:
+    """Groups, the latest first.
+
+    `truncated`: only the 500 newest of each kind are here. `partial`: there are more causes than were
+    compared, so a newer one may be missing.
+    """
+
+    groups: list[FailureGroup]
+    truncated: bool
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailureMember:
     task_id: int | None
     document_id: UUID | None
@@ -69,15 +84,21 @@ class Failures:
 
     async def groups(
         self, kind: FailureKind | None = None, task_type: str | None = None, text: str | None = None
-    ) -> list[FailureGroup]:
+    ) -> FailureGroups:
         """The groups, the latest first; `text` is looked for in their titles, codes and messages."""
         found = []
+        truncated = partial = False
         if kind != "document":
-            found += await self._of_tasks(None)
+            tasks, causes = await self._of_tasks(None)
+            found += tasks
+            truncated, partial = causes > len(tasks), causes > _COMPARED
         if kind != "task" and task_type is None:
-            found += [_of_documents(group) for group in await self._figures.failed_groups()]
+            documents = await self._figures.failed_groups()
+            found += [_of_documents(group) for group in documents]
+            causes = documents[0].causes if documents else 0
+            truncated, partial = truncated or causes > len(documents), partial or causes > _COMPARED
         wanted = text.casefold() if text else None
-        return sorted(
+        groups = sorted(
             (
                 group
                 for group in found
@@ -87,11 +108,12 @@ class Failures:
             key=lambda group: group.last_at,
             reverse=True,
         )
+        return FailureGroups(groups=groups, truncated=truncated, partial=partial)
 
     async def group(self, group_id: str, cursor: str | None, limit: int) -> FailureGroupDetail:
         kind, _, fingerprint = group_id.partition("-")
         if kind == "task":
-            groups = await self._of_tasks(fingerprint)
+            groups, _ = await self._of_tasks(fingerprint)
         elif kind == "document":
             groups = [_of_documents(group) for group in await self._figures.failed_groups(fingerprint)]
         else:
@@ -106,9 +128,10 @@ class Failures:
         whole = {name: getattr(groups[0], name) for name in FailureGroup.__dataclass_fields__}
         return FailureGroupDetail(**whole, members=members, cursor=after)
 
-    async def _of_tasks(self, fingerprint: str | None) -> list[FailureGroup]:
+    async def _of_tasks(self, fingerprint: str | None) -> tuple[list[FailureGroup], int]:
+        """The groups, and how many causes were found."""
         rows = await self._connection.fetch("select * from queues.dead_groups($1)", fingerprint)
-        return [
+        groups = [
             FailureGroup(
                 group_id=f"task-{row['fingerprint']}",
                 kind="task",
@@ -127,6 +150,7 @@ class Failures:
             )
             for row in rows
         ]
+        return groups, rows[0]["causes"] if rows else 0
 
     async def _members(
         self, kind: FailureKind, fingerprint: str, cursor: str | None, limit: int

@@ -31,7 +31,7 @@ export default function FailuresPage() {
     [types.data],
   );
   const filter = useFilter(fields);
-  const found = useApi<{ items: FailureGroup[] }>("/v1/failures", { query: filter, live: ["dead", "documents"] });
+  const found = useApi<{ items: FailureGroup[]; truncated: boolean; partial: boolean }>("/v1/failures", { query: filter, live: ["dead", "documents"] });
   const kind = query["kind"] ?? "";
   const started = query["operation"];
   const order = useOrder(ORDERS);
@@ -57,7 +57,7 @@ export default function FailuresPage() {
       {started ? <OperationCard id={started} onDismiss={() => change({ operation: undefined }, { replace: true })} /> : null}
       <Together groups={found.data?.items ?? []} onStarted={(operation) => change({ operation }, { replace: true })} />
       <Answer of={found}>
-        {({ items }) =>
+        {({ items, truncated, partial }) =>
           items.length === 0 ? (
             <EmptyState title={Object.keys(filter).length ? "No failure matches" : "Nothing failed"}>
               {Object.keys(filter).length ? "Remove part of the filter to see more." : "Documents that fail and tasks that run out of attempts appear here, grouped by cause."}
@@ -69,7 +69,11 @@ export default function FailuresPage() {
                   <Group key={group.group_id} group={group} />
                 ))}
               </ul>
-              <p className="vtable-foot">{plural(items.length, "cause")}</p>
+              <p className="vtable-foot">
+                {truncated ? "the newest " : ""}
+                {plural(items.length, "cause")}
+                {partial ? " of more than 5,000; newer ones may be missing" : truncated ? " of more" : ""}
+              </p>
             </>
           )
         }

@@ -1,10 +1,11 @@
 -- Dead letters grouped by fingerprint, the latest first, each with its newest letter and how many died in each of the last 24
--- hours (the newest 10,001 of them). The fingerprints are found one by one along an index, at most 500. Counts end at 10,001.
--- A tenant sees its own. Raises PS012.
+-- hours (the newest 10,001 of them). The fingerprints are found one by one along an index, at most 5,000; of these the newest
+-- 500 are returned. `causes` is how many were found, 5,001 if there are more: then a newer one may be missing. Counts end at
+-- 10,001. A tenant sees its own. Raises PS012.
 create or replace function queues.dead_groups(_fingerprint text default null, _limit integer default 500)
 returns table (
   fingerprint text, task_type text, error_code text, error_message text, letters bigint, first_at timestamptz,
-  last_at timestamptz, task_id bigint, hours bigint[]
+  last_at timestamptz, task_id bigint, hours bigint[], causes bigint
 )
 language plpgsql
 stable
@@ -29,14 +30,26 @@ begin
       order by d.fingerprint limit 1)
     from found f
     where f.fingerprint is not null and _fingerprint is null
-  )
+  ),
+  known as materialized (
+    select n.fingerprint from found n where n.fingerprint is not null limit 5001),
+  newest as materialized (
+    select n.fingerprint, l.died_at, l.task_id
+    from (select k.fingerprint from known k limit 5000) n
+    cross join lateral (
+      select d.died_at, d.task_id from queues.dead_letter d
+      where (v_tenant_id is null or d.tenant_id = v_tenant_id) and d.fingerprint = n.fingerprint
+      order by d.died_at desc, d.task_id desc limit 1
+    ) l
+    order by l.died_at desc, n.fingerprint
+    limit least(_limit, 500))
   select f.fingerprint, l.task_type, l.error_code, left(split_part(l.error_message, E'\n', 1), 500), c.letters, o.died_at,
-    l.died_at, l.task_id, h.hours
-  from (select n.fingerprint from found n where n.fingerprint is not null limit 500) f
+    f.died_at, f.task_id, h.hours, (select count(*) from known)
+  from newest f
   cross join lateral (
-    select d.* from queues.dead_letter d
+    select d.task_type, d.error_code, d.error_message from queues.dead_letter d
     where (v_tenant_id is null or d.tenant_id = v_tenant_id) and d.fingerprint = f.fingerprint
-    order by d.died_at desc, d.task_id desc limit 1
+      and d.died_at = f.died_at and d.task_id = f.task_id
   ) l
   cross join lateral (
     select d.died_at from queues.dead_letter d
@@ -62,7 +75,6 @@ begin
       ) d group by 1
     ) n using (hour)
   ) h
-  order by l.died_at desc, f.fingerprint
-  limit _limit;
+  order by f.died_at desc, f.fingerprint;
 end;
 $$;

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from penstock.db import Connection
+from penstock.settings import Settings
+from tests.integration.moving import moving
 from tests.plugins.database import Database
 from tests.plugins.pgmq import add_queue, send
 from tests.plugins.workers import EFFECT, Books, Crew, ended, eventually
@@ -61,6 +64,28 @@ async def test_a_mover_killed_at_any_point_loses_and_doubles_nothing(
         assert await books.count("pgmq.a_orders") == sent
         assert await books.count("pgmq.q_orders") == 0
         await books.assert_sound()
+
+
+@pytest.mark.timeout(120)
+async def test_a_message_that_postgres_rejects_goes_to_the_archive_and_the_others_become_tasks(
+    database: Database,
+) -> None:
+    await add_queue(database)
+    async with database.connect("admin") as admin:
+        await admin.execute("select queues.put_task_type('job')")
+        await admin.execute(
+            "alter table queues.task add constraint not_thirteen check (payload ->> 'n' <> '13')"
+        )
+        await send(admin, *messages(13, 20))
+        async with moving(Settings(database_url=database.runtime_url), "orders"):
+            await eventually(lambda: _counted(admin, taken=19, refused=1), within=60)
+        refused = await admin.fetchval("select reason from queues.inlet_refusal")
+        assert refused.startswith("Postgres rejected it (23514)")
+
+
+async def _counted(admin: Connection, *, taken: int, refused: int) -> bool:
+    row = await admin.fetchrow("select sum(taken) as taken, sum(refused) as refused from queues.inlet_count")
+    return row is not None and (row["taken"], row["refused"]) == (taken, refused)
 
 
 @pytest.mark.timeout(120)

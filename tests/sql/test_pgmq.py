@@ -152,6 +152,72 @@ async def create_again(admin: Connection, version: Version) -> None:
     await prepare_queue(admin, "orders", wrappers=False)
 
 
+REJECT = """
+create function queues.reject() returns trigger language plpgsql as $$
+begin
+  if new.payload ->> 'n' = '13' then
+    {rejects};
+  end if;
+  return new;
+end $$;
+create trigger reject before insert on queues.task for each row execute function queues.reject();
+"""
+
+
+@pytest.mark.parametrize(
+    ("rejects", "reason"),
+    [
+        ("raise exception 'no thirteen here'", "Postgres rejected it (P0001): no thirteen here"),
+        (
+            "raise check_violation using message = 'thirteen is out of range'",
+            "Postgres rejected it (23514): thirteen is out of range",
+        ),
+        ("perform 1 / 0", "Postgres rejected it (22012): division by zero"),
+    ],
+)
+@pytest.mark.parametrize("shape", ["payload", "envelope"])
+async def test_a_message_that_postgres_rejects_is_refused_when_it_is_alone_and_holds_up_no_other(
+    database: Database, shape: str, rejects: str, reason: str
+) -> None:
+    config = {"queue": "orders", "shape": shape} | ({"task_type": "job"} if shape == "payload" else {})
+    await add_queue(database, config=json.dumps(config))
+    async with calls(database) as queue:
+        await queue.put_type()
+        await queue.admin.execute(REJECT.replace("{rejects}", rejects))
+        payloads: list[Any] = [{"n": n} for n in (13, 14, 15)]
+        if shape == "envelope":
+            payloads = [{"task_type": "job", "payload": each} for each in payloads]
+        bad, *_ = await send(queue.admin, *(json.dumps(each) for each in payloads))
+        with pytest.raises(asyncpg.PostgresError):
+            await move(queue.runtime)
+        assert await left(queue) == (3, 0, 0), "in a batch it may be another one's fault"
+        assert await move(queue.runtime, 1) == (1, 0, 1)
+        assert await move(queue.runtime) == (2, 2, 0)
+        (refusal,) = await rows(queue.operator, "inlet_refusals", "orders")
+        assert (refusal["message_key"], refusal["reason"]) == (str(bad), reason)
+        assert await queue.admin.fetchval("select count(*) from pgmq.a_orders where msg_id = $1", bad) == 1
+
+
+@pytest.mark.parametrize(
+    "sqlstate", ["08006", "25006", "40001", "40P01", "42501", "53100", "55P03", "57014", "58030", "XX000"]
+)
+async def test_no_message_is_blamed_for_what_is_wrong_with_the_server(
+    database: Database, sqlstate: str
+) -> None:
+    await add_queue(database)
+    async with calls(database) as queue:
+        await queue.put_type()
+        await queue.admin.execute(
+            REJECT.replace("{rejects}", f"raise exception 'away' using errcode = '{sqlstate}'")
+        )
+        await send(queue.admin, '{"n": 13}')
+        with pytest.raises(asyncpg.PostgresError) as failed:
+            await move(queue.runtime, 1)
+        assert failed.value.sqlstate == sqlstate
+        await queue.admin.execute("drop trigger reject on queues.task")
+        assert await move(queue.runtime, 1) == (1, 1, 0)
+
+
 async def test_an_envelope_names_its_type_and_its_tenant(database: Database) -> None:
     await add_queue(database, config='{"queue": "orders", "shape": "envelope"}')
     async with calls(database) as queue:

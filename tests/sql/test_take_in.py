@@ -142,6 +142,22 @@ async def test_a_payload_without_a_required_key_is_refused_alone(database: Datab
         assert found[1] == ("refused", "a payload of 'strict' lacks 'id'")
 
 
+async def test_a_message_that_postgres_rejects_is_refused_when_it_is_alone(database: Database) -> None:
+    async with calls(database) as queue:
+        await add_inlet(queue)
+        await queue.admin.execute(
+            "alter table queues.task add constraint not_thirteen check (payload ->> 'n' <> '13')"
+        )
+        bad = message("bad", {"n": 13})
+        with pytest.raises(asyncpg.CheckViolationError):
+            await take(queue.runtime, bad, message("good"))
+        ((outcome, reason),) = await take(queue.runtime, bad)
+        assert outcome == "refused"
+        assert reason.startswith("Postgres rejected it (23514): new row for relation")
+        assert (await take(queue.runtime, message("good")))[0][0] == "taken"
+        assert await counted(queue) == (2, 1, 0, 1)
+
+
 async def test_a_message_refused_again_is_counted_and_listed_once(database: Database) -> None:
     async with calls(database) as queue:
         await add_inlet(queue)

@@ -2,7 +2,9 @@
 -- message never fails the batch, and an unknown tenant is never created. A message is an object with `payload` (an object, or
 -- text that holds one) and, if wanted, task_type, tenant (its slug), queue, priority, scheduled_at, unique_key, on_duplicate,
 -- limit_key, max_attempts; with `refused` it only says why its reader could not use it. No ledger: see take_in().
--- A reason names neither tenants nor payloads: it is kept after a tenant's deletion.
+-- A reason of ours names neither tenants nor payloads: it is kept after a tenant's deletion.
+-- A message that comes alone and that Postgres rejects for any other cause, such as a trigger of the team's own, is refused with
+-- what Postgres said: it would hold up those behind it for ever. In a batch such an error is raised, and the caller tries less.
 create or replace function queues.enqueue_incoming(_inlet queues.inlet, _messages jsonb)
 returns table ("position" integer, outcome text, task_id bigint, tenant_id uuid, reason text)
 language plpgsql
@@ -93,6 +95,14 @@ begin
       when sqlstate 'PS017' then
         return query
           select p.place, 'refused', null::bigint, v_group.tenant_id, 'its tenant is deleted' from unnest(v_group.places) as p (place);
+        continue;
+      when others then
+        if jsonb_array_length(_messages) > 1 or not internal.is_about_data(sqlstate) then
+          raise;
+        end if;
+        return query
+          select v_group.places[1], 'refused', null::bigint, v_group.tenant_id,
+            left(format('Postgres rejected it (%s): %s', sqlstate, sqlerrm), 500);
         continue;
     end;
     if v_ids is not null then

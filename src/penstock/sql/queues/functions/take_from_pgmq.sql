@@ -1,5 +1,6 @@
 -- Moves a batch of an inlet's pgmq queue in one transaction: read, enqueue, archive. Exactly once without a ledger: what does
--- not commit was never read. A bad message goes to pgmq's archive; its reason is in inlet_refusals() under its msg_id.
+-- not commit was never read. A bad message goes to pgmq's archive; its reason is in inlet_refusals() under its msg_id. What
+-- Postgres rejects for any other cause fails the batch, and is refused once it is read alone.
 -- Columns of pgmq are always named: 1.4.4, 1.5.1 and 1.13 have them in different places. `bytes`: the size of the batch, by
 -- which the caller chooses the next _limit. Locks: the messages, skipping those of others. Raises PS005, PS013, PS023.
 create or replace function queues.take_from_pgmq(_inlet text, _limit integer default 100)
@@ -52,6 +53,12 @@ begin
       taken := cardinality(queues.enqueue_many(v_type, v_payloads, _tenant_id => v_inlet.tenant_id));
     exception
       when sqlstate 'PS001' or sqlstate 'PS002' or sqlstate 'PS003' or sqlstate 'PS004' or sqlstate 'PS005' or sqlstate 'PS017' then
+        v_plain := false;
+      when others then
+        -- Alone, it is refused below. In a batch another may be to blame: the caller tries a smaller one.
+        if received > 1 or not internal.is_about_data(sqlstate) then
+          raise;
+        end if;
         v_plain := false;
     end;
   end if;

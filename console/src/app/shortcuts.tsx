@@ -3,11 +3,9 @@
 import { useEffect, useRef } from "react";
 import { Dialog } from "../ui/dialog";
 import { PLACES } from "./nav";
+import { ShortcutStack, type Keys } from "./shortcut-stack";
 
-type Keys = Readonly<Record<string, () => void>>;
-
-const stack: { current: Keys }[] = [];
-let first: { key: string; at: number } | null = null;
+const stack = new ShortcutStack();
 let listening = false;
 
 function typing(target: EventTarget | null): boolean {
@@ -20,18 +18,10 @@ function pressed(event: KeyboardEvent): void {
   const box = target instanceof HTMLInputElement && target.type === "checkbox";
   if ((typing(target) && !box) || document.querySelector("dialog[open]")) return;
   if (event.key === "Enter" && target instanceof HTMLElement && target.closest("a,button,summary,input")) return;
-  const pair = first && event.timeStamp - first.at < 1500 ? `${first.key} ${event.key}` : null;
-  first = { key: event.key, at: event.timeStamp };
-  for (let index = stack.length - 1; index >= 0; index--) {
-    const keys = stack[index]?.current ?? {};
-    const run = (pair !== null ? keys[pair] : undefined) ?? keys[event.key];
-    if (run) {
-      event.preventDefault();
-      first = null;
-      run();
-      return;
-    }
-  }
+  const run = stack.pressed(event.key, event.timeStamp);
+  if (!run) return;
+  event.preventDefault();
+  run();
 }
 
 /** Keys while the component is shown; the newest component wins. Those of the frame come after those of any page. */
@@ -43,11 +33,7 @@ export function useShortcuts(keys: Keys, ofFrame = false): void {
       listening = true;
       document.addEventListener("keydown", pressed);
     }
-    if (ofFrame) stack.unshift(held);
-    else stack.push(held);
-    return () => {
-      stack.splice(stack.indexOf(held), 1);
-    };
+    return stack.add(held, ofFrame);
   }, []);
 }
 

@@ -7,25 +7,12 @@ import type { Preview } from "../api/operate";
 import { count } from "../lib/numbers";
 import type { Query } from "../lib/filters";
 import { isTooLarge, MOST_IDS, NONE, size, type Selection } from "../lib/selection";
+import { percentOf, told, type BulkAction } from "./bulk";
 import { Confirm } from "./dialog";
 import { ErrorBox, Loading } from "./notices";
 import { OperationCard, type Operation } from "./operation";
 
-export interface BulkAction {
-  /** The operation's name in the API: "documents.retry". */
-  readonly action: string;
-  /** "Retry", "Delete": the verb before the number. */
-  readonly verb: string;
-  /** "document": the noun after the number. */
-  readonly noun: string;
-  /** Where an s does not make the plural. */
-  readonly nouns?: string;
-  readonly danger?: boolean;
-  /** One sentence in the dialog about what happens. */
-  readonly about?: string;
-  /** Offer to try a part first. */
-  readonly canary?: boolean;
-}
+export type { BulkAction };
 
 export interface BulkBarProps {
   readonly actions: readonly BulkAction[];
@@ -106,6 +93,7 @@ export function BulkDialog({
 }) {
   const [preview, setPreview] = useState<Preview | null>(null);
   const [canary, setCanary] = useState(canaryPercent ?? 0);
+  const { n, title, verb, percent } = told(action, preview, canary);
   const ask = useAction((_: null) => post<Preview>("/v1/operations/preview", { action: action.action, filter }), [], setPreview);
   const start = useAction(
     (expected: number) =>
@@ -113,21 +101,18 @@ export function BulkDialog({
         action: action.action,
         filter,
         expected_count: expected,
-        ...(canary > 0 ? { canary_percent: canary } : {}),
+        ...(percent > 0 ? { canary_percent: percent } : {}),
       }),
     [...changes, "operations"],
     onStarted,
   );
   if (!preview && !ask.isPending && !ask.isError) ask.mutate(null);
-  // What the action would leave out is not in the number it names.
-  const n = preview ? preview.count - preview.skipped.reduce((sum, skipped) => sum + skipped.count, 0) : 0;
-  const named = preview ? `${count(n, preview.approximate)} ${n === 1 ? action.noun : (action.nouns ?? `${action.noun}s`)}` : "";
   return (
     <Confirm
       open
       onClose={onClose}
-      title={preview ? `${action.verb} ${named}?` : `${action.verb} …`}
-      verb={preview ? (canary > 0 ? `Try ${canary} % first` : `${action.verb} ${named}`) : action.verb}
+      title={title}
+      verb={verb}
       danger={action.danger ?? false}
       busy={start.isPending}
       disabled={!preview || n === 0}
@@ -161,7 +146,7 @@ export function BulkDialog({
                 max={50}
                 value={canary || (canaryPercent ?? 1)}
                 aria-label="Percent to try first"
-                onChange={(event) => setCanary(Math.max(1, Math.min(50, Number(event.target.value) || 1)))}
+                onChange={(event) => setCanary(percentOf(event.target.value))}
               />{" "}
               % first, and continue only if at least 95 % of those succeed
             </label>

@@ -3,10 +3,10 @@
 import { useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { usePageQuery } from "../app/address";
 import { useShortcuts } from "../app/shortcuts";
-import { fieldNamed, filterOf, parseTyped, tokensOf, withoutToken, withToken, type Field, type Query, type Token } from "../lib/filters";
-import { wordOf } from "./state";
+import { filterOf, parseTyped, tokensOf, withoutToken, withToken, type Field, type Query, type Token } from "../lib/filters";
 import { Icon } from "./icons";
 import { SavedViews } from "./saved-views";
+import { labelOf, suggestions, type Suggestion } from "./suggestions";
 
 export interface FilterBarProps {
   readonly fields: readonly Field[];
@@ -127,7 +127,7 @@ export function FilterBar({ fields, page, placeholder }: FilterBarProps) {
           <ul className="suggestions" id={listId} role="listbox" aria-label="Suggestions">
             {found.map((suggestion, index) => (
               <li
-                key={suggestion.text}
+                key={suggestion.typed}
                 id={`${listId}-${index}`}
                 role="option"
                 aria-selected={index === at}
@@ -146,57 +146,4 @@ export function FilterBar({ fields, page, placeholder }: FilterBarProps) {
       {page ? <SavedViews page={page} /> : null}
     </div>
   );
-}
-
-function labelOf(field: Field, value: string): string {
-  for (const option of field.options ?? []) if (typeof option !== "string" && option.value === value) return option.label;
-  return field.text ? value : wordOf(value);
-}
-
-interface Suggestion {
-  readonly text: string;
-  readonly note?: string;
-  readonly typed: string;
-  readonly token?: Token;
-}
-
-function suggestions(typed: string, fields: readonly Field[]): Suggestion[] {
-  const excluded = /^[!-]/.test(typed);
-  const text = typed.replace(/^[!-]/, "").toLowerCase();
-  const sign = excluded ? "!" : "";
-  const colon = text.indexOf(":");
-  if (colon >= 0) {
-    const field = fieldNamed(text.slice(0, colon), fields);
-    const begun = text.slice(colon + 1).trim();
-    return (field?.options ?? [])
-      .map((option) => (typeof option === "string" ? { value: option, label: wordOf(option) } : option))
-      .filter((option) => option.value.toLowerCase().includes(begun) || option.label.toLowerCase().includes(begun))
-      .slice(0, 12)
-      .map((option) => ({
-        text: option.label,
-        typed: `${sign}${field?.name}:${option.value}`,
-        token: { field: field?.name ?? "", value: option.value, excluded: excluded && !field?.plain },
-      }));
-  }
-  const named = fields
-    .filter((field) => !field.text && (field.name.includes(text) || field.label.toLowerCase().includes(text)))
-    .map((field) => ({ text: `${sign}${field.name}:`, note: field.label, typed: `${sign}${field.name}:` }));
-  const valued =
-    text.length < 2
-      ? []
-      : fields.flatMap((field) =>
-          (field.options ?? [])
-            .map((option) => (typeof option === "string" ? { value: option, label: wordOf(option) } : option))
-            .filter((option) => option.value.toLowerCase().startsWith(text) || option.label.toLowerCase().startsWith(text))
-            .map((option) => ({
-              text: `${sign}${field.name}:${option.value}`,
-              note: option.label === option.value ? field.label : option.label,
-              typed: `${sign}${field.name}:${option.value}`,
-              token: { field: field.name, value: option.value, excluded: excluded && !field.plain },
-            })),
-        );
-  const free = fields.find((field) => field.text);
-  const asText =
-    free && text !== "" ? [{ text: `“${typed.trim()}”`, note: free.label, typed, token: { field: free.name, value: typed.trim(), excluded: false } }] : [];
-  return [...asText, ...valued, ...named].slice(0, 12);
 }

@@ -12,7 +12,8 @@ import { Figure, Page, Section, Table } from "../../ui/page";
 import { StateBadge, toneOf } from "../../ui/state";
 import { Age, Time } from "../../ui/values";
 import { EnqueueDialog } from "../tasks/enqueue-dialog";
-import { LimitsDialog, limitWords } from "./limits-dialog";
+import { limitWords } from "./limit-words";
+import { LimitsDialog } from "./limits-dialog";
 import { PauseButton } from "./pause-button";
 
 const SPANS = [

@@ -7,7 +7,7 @@ import { A, usePageQuery } from "../../app/address";
 import { useMay, useSession, useTenant } from "../../app/session";
 import { compact } from "../../lib/numbers";
 import { writeQuery, type Field } from "../../lib/filters";
-import { BulkBar, type BulkAction } from "../../ui/bulk-bar";
+import { BulkBar } from "../../ui/bulk-bar";
 import { FilterBar, useFilter } from "../../ui/filter-bar";
 import { EmptyState } from "../../ui/notices";
 import { Page } from "../../ui/page";
@@ -15,6 +15,7 @@ import { StateBadge } from "../../ui/state";
 import { useSelection } from "../../ui/use-selection";
 import { Name, Since, Time } from "../../ui/values";
 import { VirtualTable, type Column } from "../../ui/virtual-table";
+import { actionsOn } from "./actions-on";
 import { EnqueueDialog } from "./enqueue-dialog";
 
 const PENDING = ["ready", "running", "waiting", "parked", "dead"] as const;
@@ -83,17 +84,6 @@ export default function TasksPage() {
       {enqueuing ? <EnqueueDialog onClose={() => setEnqueuing(false)} {...(filter["queue"] ? { queue: filter["queue"] } : {})} /> : null}
     </Page>
   );
-}
-
-function actionsOn(state: string): BulkAction[] {
-  if (state === "dead")
-    return [
-      { action: "dead.replay", verb: "Replay", noun: "dead letter", about: "They go back into their queues with a new set of attempts.", canary: true },
-      { action: "dead.purge", verb: "Purge", noun: "dead letter", danger: true, about: "They are deleted for good and cannot be replayed." },
-    ];
-  const cancel: BulkAction = { action: "tasks.cancel", verb: "Cancel", noun: "task", danger: true, about: "Running tasks are asked to stop; the others do not start." };
-  if (state === "waiting") return [{ action: "tasks.run_now", verb: "Run now", noun: "task", about: "They become due at once." }, cancel];
-  return state === "ready" || state === "running" || state === "parked" ? [cancel] : [];
 }
 
 /** The filter is the summary: every state with its count. */

@@ -69,14 +69,14 @@ async def follow(page: Page, reason: str, path: str) -> None:
 async def test_what_holds_a_task_up_is_one_click_away_as_far_as_the_worker_that_runs_it(site: Site) -> None:
     tenant, _ = await site.server.another_tenant("lockkeeper")
     async with site.server.database.connect("admin") as admin, site.visit() as page:
-        hand = await Hand.register(admin, "lock-hand", "locks")
+        hand = await Hand.register(admin, "lock-hand", "hatches")
         report = Report(month="lock")
         idle, own = site.tasks.idle, tenant.tenant_id
         first, second = await idle.enqueue_many(
-            [report, report], queue="locks", tenant_id=own, unique_keys=["gate"] * 2, on_duplicate="wait"
+            [report, report], queue="hatches", tenant_id=own, unique_keys=["gate"] * 2, on_duplicate="wait"
         )
         await hand.claim()
-        third = await idle.enqueue(report, queue="locks", tenant_id=own)
+        third = await idle.enqueue(report, queue="hatches", tenant_id=own)
 
         await page.goto(f"/tasks/{second}")
         await expect(page.locator(".lead")).to_have_text("parked")
@@ -92,18 +92,19 @@ async def test_what_holds_a_task_up_is_one_click_away_as_far_as_the_worker_that_
         await expect(rows).to_contain_text("lock-hand")
 
         await page.goto(f"/tasks/{third}")
-        await follow(page, "It is ready, and the next of its lane.", "/tasks?state=ready&queue=locks")
+        await follow(page, "It is ready, and the next of its lane.", "/tasks?state=ready&queue=hatches")
         row = page.get_by_role("table", name="Tasks").locator(".vtable-body .vtable-row")
         await expect(row).to_have_count(1)
         await row.get_by_role("link", name="idle").click()
-        await admin.execute("select queues.pause('locks', 'anna')")
+        await admin.execute("select queues.pause('hatches', 'anna')")
         await hand.stop()
         await page.reload()
-        await follow(page, "The queue locks has been paused", "/queues/locks")
+        await follow(page, "The queue hatches has been paused", "/queues/hatches")
         await expect(page.locator(".lead")).to_contain_text("by anna")
         await page.go_back()
-        await follow(page, "No live worker serves the queue locks.", "/workers")
+        await follow(page, "No live worker serves the queue hatches.", "/workers")
         await page.get_by_role("heading", name="Workers", level=1).wait_for()
+        await admin.execute("select queues.resume('hatches')")
 
 
 async def differing(page: Page) -> set[str]:

@@ -1,4 +1,4 @@
-"""Parts of documents in a browser: marks, pages, previews, downloads; where they go, and which of them stay."""
+"""Parts of documents in a browser: marks, pages, previews, downloads; their project, and which stay."""
 
 from __future__ import annotations
 

@@ -200,6 +200,37 @@ async def test_tasks_are_enqueued_repeated_cancelled_and_run_now_by_those_who_ma
         assert [item["task_id"] for item in ended["items"]] == [made]
 
 
+async def test_an_edited_copy_of_a_task_keeps_the_secrets_that_its_editor_was_not_shown(
+    database: Database, tmp_path: Path
+) -> None:
+    async with scene(database, tmp_path) as here:
+        path = f"/v1/tasks/{here.task_id}"
+        edited = (await ok(await here.operator.get(path)))["payload"]
+        assert edited == {"name": "Ada", "password": "[redacted]", "note": "key [redacted]"}
+        edited["name"] = "Kim"
+        answer = await here.operator.post(f"{path}/again", json={"payload": edited})
+        copy = (await ok(answer))["task_id"]
+        assert answer.json() == {"task_id": copy}
+        whole = await ok(await here.operator.post(f"/v1/tasks/{copy}/reveal"))
+        assert whole["payload"] == {
+            "name": "Kim",
+            "password": "hunter2",
+            "note": "key sk-0123456789abcdef0123",
+        }
+        assert_problem(await here.viewer.post(f"{path}/again", json={"payload": edited}), 403, "scope")
+        seen = (await here.viewer.get(f"/v1/tasks/{copy}")).text
+        assert "hunter2" not in seen
+        assert "sk-0123456789abcdef0123" not in seen
+        for wrong, field in (
+            ({**edited, "token": "[redacted]"}, "payload.token"),
+            ({**edited, "lines": [{"token": "[redacted]"}]}, "payload.lines.0.token"),
+        ):
+            refused = await here.operator.post(f"{path}/again", json={"payload": wrong})
+            assert field in assert_problem(refused, 422, field)["detail"]
+            assert "hunter2" not in refused.text
+        assert await here.server.count("queues.task where task_type = 'greet'") == 3
+
+
 async def test_bad_filters_and_cursors_are_refused_by_name(database: Database, tmp_path: Path) -> None:
     async with scene(database, tmp_path) as here:
         for path, field in (

@@ -1674,7 +1674,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Enqueue a copy of a task, due now, with the same payload or another one */
+        /**
+         * Enqueue a copy of a task, due now, with the same payload or another one
+         * @description A value `[redacted]` in the payload stands for the task's own value at the same path; 422 if it has none.
+         */
         post: operations["repeatTask"];
         delete?: never;
         options?: never;

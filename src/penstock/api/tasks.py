@@ -18,6 +18,7 @@ from penstock.api.looking import Runner, Watcher, looking, slugs
 from penstock.api.parameters import Cursor, Limit
 from penstock.api.problem import HttpRefused
 from penstock.engine.task_versions import with_versions
+from penstock.observe.restored_payloads import restored
 from penstock.queue.look_rows import TaskDetail, TaskPage
 from penstock.queue.looks import Looks
 from penstock.queue.operations import Operations
@@ -77,7 +78,8 @@ class TaskWanted(Body):
 
 class TaskCopy(Body):
     payload: Payload | None = None
-    """Another payload; null for the same one."""
+    """Another payload; null for the same one. Where it has what showTask shows instead of a secret, the
+    secret of the task is kept."""
 
 
 @router.get("", operation_id="listTasks")
@@ -151,12 +153,16 @@ async def run_now(request: Request, caller: Runner, task_id: OneTask) -> TaskRun
 async def again(
     request: Request, caller: Runner, task_id: OneTask, body: TaskCopy | None = None
 ) -> TaskEnqueued:
-    """Enqueue a copy of a task, due now, with the same payload or another one."""
+    """Enqueue a copy of a task, due now, with the same payload or another one.
+
+    A value `[redacted]` in the payload stands for the task's own value at the same path; 422 if it has none.
+    """
     payload = None if body is None else body.payload
     async with acting(request) as connection:
         if payload is not None:
             known = await Operations(connection).show_task(task_id)
             _refuse_own_type(request, caller, str(known["task_type"]))
+            payload = restored(payload, known["payload"])
         return TaskEnqueued(task_id=await Looks(connection).repeat(task_id, payload, caller.name))
 
 

@@ -23,6 +23,11 @@ def redacted(payload: object) -> tuple[object, bool]:
     return shown, walk.left_out
 
 
+def redacted_text(text: str) -> str:
+    """A text of a payload, or the name of a field, as anybody who reads tasks may see it."""
+    return _LOOKS_SECRET.sub(REDACTED, scrub(text))
+
+
 class _Walk:
     __slots__ = ("left_out",)
 
@@ -47,7 +52,7 @@ class _Walk:
         return value
 
     def _text(self, text: str) -> str:
-        shown = _LOOKS_SECRET.sub(REDACTED, scrub(text))
+        shown = redacted_text(text)
         self.left_out = self.left_out or shown != text
         return shown
 

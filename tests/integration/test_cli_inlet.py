@@ -178,11 +178,34 @@ async def test_doctor_warns_of_what_was_refused_recently_and_of_a_bridge_that_is
         await operator.fetch('select * from queues.take_in(\'orders\', \'[{"key": "a", "refused": "bad"}]\')')
         assert await said() == [("warn", "orders refused 1 message in the last 24 hours")]
         await admin.execute("update queues.inlet_refusal set at = at - interval '25 hours'")
-        assert await said() == [("ok", "1 inlet, 1 message received")]
+        assert await said() == [
+            ("ok", "orders: 1 received, 0 taken, 0 duplicates, 1 refused, lag unknown"),
+        ]
         await admin.execute("update queues.inlet_count set lag = interval '400 seconds'")
         assert await said() == [("warn", "messages of orders wait for 400 s before they are taken in")]
         await admin.execute("update queues.inlet_count set at = '2026-11-01T10:00:00Z'")
         assert await said() == [("warn", "orders has received nothing since 2026-11-01 10:00 UTC")]
+
+
+async def test_doctor_says_of_an_inlet_that_needs_nobody_what_it_counted_and_its_lag(
+    database: Database,
+) -> None:
+    taken = '{"key": "%s", "task_type": "job", "payload": {}}'
+    batch = [taken % "a", taken % "b", taken % "a", '{"key": "c", "refused": "bad"}']
+    async with database.connect("operator") as operator, database.connect("admin") as admin:
+        await admin.execute("select queues.put_task_type('job')")
+        calls = InletOperations(operator)
+        for name in ("orders", "quiet"):
+            await calls.add(name, "pgmq", f"pgmq:{name}", {"queue": name})
+        await operator.fetch("select * from queues.take_in('orders', $1)", f"[{', '.join(batch)}]")
+        await admin.execute("update queues.inlet_refusal set at = at - interval '25 hours'")
+        status = '{"orders": {"lag_seconds": 1.25}, "quiet": {"lag_seconds": 0}}'
+        for _ in range(2):  # the second look tells how it goes
+            await admin.fetch("select * from queues.hold_inlets('w', array['pgmq'], 60, null, $1)", status)
+        assert [(each.status, each.message) for each in await check_inlets(calls)] == [
+            ("ok", "orders: 4 received, 2 taken, 1 duplicate, 1 refused, lag 1.2 s"),
+            ("ok", "quiet: 0 received, 0 taken, 0 duplicates, 0 refused, lag 0.0 s"),
+        ]
 
 
 async def _move(admin: Connection) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.test_s3_source import become
+from tests.integration.test_sqs_inlet import FIFO
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
 from tests.plugins.documents import works_on
@@ -36,6 +37,42 @@ async def test_a_bucket_and_its_events_by_three_commands(
             await become(works, "in/one.txt", "in/two.txt")
         listed = json.loads(told("inlet", "list", "--json").out)["inlets"]
         assert [(each["name"], each["taken"], each["refused"]) for each in listed] == [("events", 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("queue", "attributes", "kind", "blocks"),
+    [("jobs", {}, "sqs", ""), ("jobs.fifo", FIFO, "sqs", " and blocks its group"), ("events", {}, "s3", "")],
+)
+def test_a_queue_without_a_place_for_dead_letters_is_warned_of_as_long_as_it_has_none(
+    penstock: CommandLine, objects: Objects, queue: str, attributes: dict[str, str], kind: str, blocks: str
+) -> None:
+    url = objects.queue(queue, **attributes)
+    told = penstock.with_variables(**objects.variables)
+    add = ("inlet", "add", kind, "jobs", "--queue-url", url, *(("--type", "job") if kind == "sqs" else ()))
+    said = f"its queue has no redrive policy: a refused message comes again every 60 s{blocks}, until SQS"
+    added = told(*add)
+    assert (added.code, said in added.err) == (0, True), added.err
+    assert "set its RedrivePolicy" in added.err
+    assert said in json.loads(told(*add, "--json").err)["warning"]["message"]
+    assert said in told("inlet", "show", "jobs").out
+    (warning,) = told("inlet", "show", "jobs", "--json").json["warnings"]
+    assert said in warning
+    assert f"jobs: {said}" in told("doctor").out
+
+    dead = objects.queue(queue.replace("jobs", "dead").replace("events", "dead"), **attributes)
+    redrive = json.dumps({"deadLetterTargetArn": objects.arn(dead), "maxReceiveCount": "5"})
+    objects.sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": redrive})
+    assert told(*add).err == ""
+    assert told("inlet", "show", "jobs", "--json").json["warnings"] == []
+    assert "redrive" not in told("doctor").out
+
+
+def test_a_queue_that_does_not_answer_here_is_not_warned_of(penstock: CommandLine, objects: Objects) -> None:
+    told = penstock.with_variables(**objects.variables)
+    gone = f"{objects.queue('jobs').rpartition('/')[0]}/gone"
+    added = told("inlet", "add", "sqs", "jobs", "--queue-url", gone, "--type", "job")
+    assert (added.code, added.err) == (0, "")
+    assert told("inlet", "show", "jobs", "--json").json["warnings"] == []
 
 
 def test_an_option_that_cannot_be_used_is_named(penstock: CommandLine, objects: Objects) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from penstock.cli import output
 from penstock.cli.auditing import audited, over
+from penstock.cli.failures import warn
 from penstock.cli.session import database, operator, run
 from penstock.db.addresses import prepare
 from penstock.db.reach import reach
@@ -220,6 +222,7 @@ def add_sqs(
     task_types(types, any_type=any_type)
     run(put(name, "sqs", source, config, tenant=tenant, types=types, any_type=any_type, retention=retention))
     say_added(name, "sqs", source, as_json=as_json)
+    _warn_of_redrive("sqs", config, as_json=as_json)
 
 
 @group.command("s3")
@@ -239,6 +242,7 @@ def add_s3(
     source = f"s3:{queue_url}"
     run(put(name, "s3", source, config, tenant=tenant, types=[READ], any_type=False, retention=SQS_RETENTION))
     say_added(name, "s3", source, as_json=as_json)
+    _warn_of_redrive("s3", config, as_json=as_json)
 
 
 def _sqs_config(queue_url: str, payload_bucket: str | None, visibility: int) -> dict[str, object]:
@@ -248,3 +252,12 @@ def _sqs_config(queue_url: str, payload_bucket: str | None, visibility: int) -> 
     config: dict[str, object] = {"queue_url": queue_url, "visibility_seconds": visibility}
     queue_of(Settings(), config)
     return config if payload_bucket is None else {**config, "payload_bucket": payload_bucket}
+
+
+def _warn_of_redrive(kind: str, config: Mapping[str, object], *, as_json: bool) -> None:
+    from penstock.inlets.redrive import REMEDY, missing_redrive
+
+    what = run(missing_redrive(Settings(), kind, config))
+    if what is not None:
+        warning = {"message": what, "remedy": REMEDY}
+        warn(json.dumps({"warning": warning}) if as_json else f"warning: {what}. {REMEDY}")

@@ -15,6 +15,7 @@ from penstock.cli.inlets import add
 from penstock.cli.inlets.add_bullmq import add_bullmq
 from penstock.cli.session import operator, run
 from penstock.inlets.operations import InletFigures, InletOperations, Refusal
+from penstock.settings import Settings
 
 
 class _OrRun(TyperGroup):
@@ -66,17 +67,22 @@ def show(name: Name, as_json: output.AsJson = False) -> None:
 
     The newest refused messages, each with the reason.
     """
+    from penstock.inlets.redrive import REMEDY, missing_redrive
 
-    async def call() -> tuple[InletFigures, list[Refusal]]:
+    async def call() -> tuple[InletFigures, list[Refusal], str | None]:
         async with operator() as connection:
             calls = InletOperations(connection)
-            return await calls.show(name), list(await calls.refusals(name))
+            found, refusals = await calls.show(name), list(await calls.refusals(name))
+        return found, refusals, await missing_redrive(Settings(), found.kind, found.config)
 
-    found, refusals = run(call())
+    found, refusals, warning = run(call())
     if as_json:
-        output.document({**asdict(found), "refusals": refusals})
+        warnings = [] if warning is None else [f"{warning}. {REMEDY}"]
+        output.document({**asdict(found), "refusals": refusals, "warnings": warnings})
         return
     output.facts(asdict(found))
+    if warning is not None:
+        output.write(f"\nWarning: {warning}. {REMEDY}")
     if refusals:
         output.write("\nRefused:")
         output.records(("at", "message_key", "reason"), refusals)

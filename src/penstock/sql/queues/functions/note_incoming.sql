@@ -31,7 +31,8 @@ begin
   end if;
   insert into queues.inlet_count (inlet_id, at, received, taken, duplicates, refused, lag, last_taken_at)
   values (
-    _inlet_id, v_now, _received, _taken, _duplicates, v_refused, greatest(v_now - _sent_at, interval '0'),
+    _inlet_id, v_now, _received, _taken, _duplicates, v_refused,
+    case when _sent_at is not null then greatest(v_now - _sent_at, interval '0') end,
     case when _taken > 0 then v_now end);
 end;
 $$;

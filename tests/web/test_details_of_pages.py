@@ -173,3 +173,22 @@ async def test_more_rows_than_the_api_takes_by_id_are_acted_on_by_the_filter_or_
         await expect(bar).to_contain_text("10,001 selected")
         await expect(bar).to_contain_text("At most 10,000 at once: clear some, or select all that match.")
         await expect(bar.get_by_role("button", name="Revoke")).to_be_disabled()
+
+
+# Of a shared worker the browser does not let a test answer requests.
+NO_SHARED_WORKER = "delete window.SharedWorker"
+
+
+async def test_a_stream_of_changes_that_was_refused_once_is_opened_again(site: Site) -> None:
+    _, key = await site.server.another_tenant("slipway")
+    async with site.visit("viewer", "slipway", watch=False) as page:
+        await page.add_init_script(NO_SHARED_WORKER)
+        await page.clock.install()
+        await page.route("**/v1/events*", lambda route: route.fulfill(status=503), times=1)
+        await page.goto("/documents")
+        await page.get_by_text("No documents yet").wait_for()
+        await expect(page.locator(".live-text")).to_have_text("Connecting")
+        await page.clock.fast_forward(15_000)
+        await expect(page.locator(".live-text")).to_have_text("Live")
+        await upload(site, "raft.txt", "The raft on the slipway.", key=key)
+        await page.locator(".vtable [role=row]", has_text="raft.txt").wait_for()

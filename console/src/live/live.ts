@@ -46,7 +46,7 @@ function connect(): void {
   const streams = new Streams();
   let current: string | null = null;
   watch = (url) => {
-    if (current !== null) streams.leave(current, hear);
+    if (current !== null && current !== url) streams.leave(current, hear);
     current = url;
     if (url !== null) streams.listen(url, hear);
   };
@@ -71,7 +71,10 @@ export function startLive(queries: QueryClient): void {
     if (event.persisted) follow();
   });
   setInterval(() => {
-    if (state === "connecting" && document.visibilityState === "visible") merging.add(["*"]);
+    if (state !== "connecting" || document.visibilityState !== "visible") return;
+    // A stream that the server refused is opened again; one on its way stays.
+    follow();
+    merging.add(["*"]);
   }, POLL_MS);
 }
 

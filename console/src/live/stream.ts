@@ -5,13 +5,15 @@ export type Listener = (told: Told) => void;
 
 export class Streams {
   private readonly open = new Map<string, { source: EventSource; listeners: Set<Listener>; state: "open" | "closed" }>();
+  /** Those the server refused, which the browser gives up: its listeners have to ask again. */
+  private readonly refused = new Set<string>();
 
   listen(url: string, listener: Listener): void {
     let stream = this.open.get(url);
     if (!stream) {
       const made = { source: new EventSource(url), listeners: new Set<Listener>(), state: "closed" as "open" | "closed" };
       const tell = (told: Told) => made.listeners.forEach((each) => each(told));
-      let before = false;
+      let before = this.refused.delete(url);
       made.source.onopen = () => {
         made.state = "open";
         tell({ state: "open" });
@@ -22,7 +24,10 @@ export class Streams {
       made.source.onerror = () => {
         made.state = "closed";
         tell({ state: "closed" });
-        if (made.source.readyState === EventSource.CLOSED) this.open.delete(url);
+        if (made.source.readyState === EventSource.CLOSED) {
+          this.open.delete(url);
+          this.refused.add(url);
+        }
       };
       made.source.addEventListener("changed", (event) => {
         const names = namesIn((event as MessageEvent<string>).data);

@@ -10,7 +10,7 @@ const streams = new Streams();
   let url: string | null = null;
   const listener: Listener = (told: Told) => port.postMessage(told);
   port.onmessage = (message: MessageEvent<{ url: string | null }>) => {
-    if (url !== null) streams.leave(url, listener);
+    if (url !== null && url !== message.data.url) streams.leave(url, listener);
     url = message.data.url;
     if (url !== null) streams.listen(url, listener);
   };

@@ -208,8 +208,9 @@ async def test_the_timeline_says_how_a_re_index_read_the_pages(database: Databas
         assert details["reindexed"]["pdf_reading"] == own[0]
 
 
+@pytest.mark.parametrize("embedder", ["openai", None])
 async def test_killed_workers_leave_every_document_indexed_once_and_embed_nothing_again(
-    database: Database, tmp_path: Path, crew: Crew
+    database: Database, tmp_path: Path, crew: Crew, embedder: str | None
 ) -> None:
     simulator = EmbeddingsSimulator()
     async with (
@@ -227,7 +228,7 @@ async def test_killed_workers_leave_every_document_indexed_once_and_embed_nothin
             "embedder": "wordllama",
             **openai(url),
         }
-        run_id = (await start(works, embedder="openai", shard_documents=5)).run_id
+        run_id = (await start(works, embedder=embedder, shard_documents=5)).run_id
         kept: list[tuple[int, set[bytes]]] = []
         for kill in range(2):
             worker = crew.spawn("penstock", "worker", **settings)
@@ -237,7 +238,7 @@ async def test_killed_workers_leave_every_document_indexed_once_and_embed_nothin
                 held = await works.value(
                     "select count(*) from ingest.bulk_shard where closed_at is null and lease_until > now()"
                 )
-                return bool(held) and simulator.texts > begun
+                return bool(held) and (embedder is None or simulator.texts > begun)
 
             await eventually(in_work, within=60, every=0.01, what=f"worker {kill} works")
             crew.kill(worker)
@@ -249,9 +250,11 @@ async def test_killed_workers_leave_every_document_indexed_once_and_embed_nothin
         crew.spawn("penstock", "worker", **settings)
         run = await ended(works, run_id)
         assert (run.state, run.documents, run.indexed, run.failed) == ("done", 30, 30, 0)
-        assert await times(works, "staged") == dict.fromkeys(documents, 1)
-        assert await times(works, "embedder_switched") == dict.fromkeys(documents, 1)
+        for event in ("reindexed",) if embedder is None else ("staged", "embedder_switched"):
+            assert await times(works, event) == dict.fromkeys(documents, 1), event
         assert await works.value("select max(token) from ingest.bulk_shard") > 1, "no kill hit a shard"
+        if embedder is None:
+            assert (run.embedded, run.reused) == (0, 30)
         for position, cached in kept:
             later = [text for body in simulator.bodies[position:] for text in body["input"]]
             assert not cached & {hashlib.sha256(text.encode()).digest() for text in later}
@@ -324,49 +327,6 @@ async def test_a_reindex_is_started_followed_stopped_and_resumed_over_http(
         assert_problem(await client.get("/v1/reindexes", params={"cursor": "x"}), 422, "cursor")
 
 
-async def test_a_start_over_http_gives_a_run_whose_ray_driver_died_to_the_workers(
-    database: Database, tmp_path: Path
-) -> None:
-    async with api_server(database, tmp_path) as server, server.client() as client:
-        works = Works(server.engine, database, server.tenant)
-        async with server.working():
-            documents = await hand_in_some(works, 4)
-        left = await left_by_ray(works)
-        begun = await client.post("/v1/reindexes", json={})
-        assert (begun.status_code, begun.json()["run_id"]) == (202, str(left.run_id)), begun.text
-        assert begun.json()["task_id"] is not None, "nobody drives it"
-        async with server.working():
-            over = await ended(works, left.run_id, within=60)
-        assert (over.state, over.indexed) == ("done", 4)
-        assert await times(works, "reindexed") == dict.fromkeys(documents, 1)
-
-
-async def left_by_ray(works: Works) -> ReindexRun:
-    """A run of which a Ray driver planned and closed one shard before it died."""
-    run = await start(works, engine="ray", shard_documents=2)
-    calls, runner = works.engine.bulk_calls, await works.engine.shard_runner()
-    await calls.plan(works.tenant_id, run.run_id)
-    assert (await runner.run(works.tenant_id, run.run_id, 0, "ray")).outcome == "closed"
-    shown = await works.engine.reindexes.show(works.tenant_id, run.run_id)
-    assert (shown.is_open, shown.task_id) == (True, None)
-    return shown
-
-
-async def test_the_command_gives_a_run_whose_ray_driver_died_to_the_workers(
-    penstock: CommandLine, database: Database
-) -> None:
-    ours = penstock.with_variables(PENSTOCK_DATA_DIR="data", PENSTOCK_PARSE_PROCESSES="1")
-    tenant = ours("tenant", "create", "default", "--json").json
-    (ours.folder / "gate.md").write_text("# The gate\n\nThe sluice gate opens at dawn.\n")
-    assert ours("ingest", "gate.md", "--worker", "--json", timeout=120).json["counts"] == {"indexed": 1}
-    async with database.connect("runtime") as driver:
-        await driver.execute("select set_config('penstock.tenant_id', $1, false)", tenant["tenant_id"])
-        left = await driver.fetchval("select ingest.start_bulk('default', null, 'ray') ->> 'run_id'")
-    over = await asyncio.to_thread(ours, "reindex", "--worker", "--json", timeout=60)
-    assert over.json["run_id"] == left
-    assert (over.json["state"], over.json["engine"], over.json["indexed"]) == ("done", "ray", 1)
-
-
 def test_the_command_reindexes_shows_stops_and_resumes(penstock: CommandLine) -> None:
     ours = penstock.with_variables(PENSTOCK_DATA_DIR="data", PENSTOCK_PARSE_PROCESSES="1")
     assert ours("tenant", "create", "default", "--json").json["slug"] == "default"
@@ -380,7 +340,11 @@ def test_the_command_reindexes_shows_stops_and_resumes(penstock: CommandLine) ->
     listed = ours("reindex", "status", "--json").json["reindexes"]
     assert listed[0]["run_id"] == waiting["run_id"]
     assert len(listed) == 3
+    would = ours("reindex", "stop", waiting["run_id"], "--dry-run", "--json").json
+    assert (would["dry_run"], would["count"]) == (True, waiting["documents"] - waiting["done"])
+    assert ours("reindex", "status", waiting["run_id"], "--json").json["state"] == waiting["state"]
     assert ours("reindex", "stop", waiting["run_id"], "--json").json["state"] == "stopped"
+    assert ours("reindex", "stop", waiting["run_id"], "--dry-run", "--json").json["count"] == 0
     assert "stopped by" in ours("reindex", "status", waiting["run_id"]).out
     assert (
         ours("reindex", "resume", waiting["run_id"], "--worker", "--json", timeout=120).json["state"]

@@ -83,7 +83,7 @@ def _gates(waiting: list[dict[str, str]]) -> list[Check]:
 
 
 def _undriven(runs: list[dict[str, str]]) -> list[Check]:
-    """A driver on Ray that was killed leaves its run open, and whoever waits for that waits forever."""
+    """A driver on Ray that was killed leaves its run open, and a command that waits for it waits forever."""
     return [
         Check(
             "reindex",

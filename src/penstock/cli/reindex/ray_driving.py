@@ -8,6 +8,7 @@ from penstock.cli.ingest.progress import stage_bar
 from penstock.cli.reindex.following import watch
 from penstock.cli.tenant_session import TenantSession
 from penstock.documents.reindexes import ReindexRun
+from penstock.engine.ray_cluster import RayCluster
 from penstock.engine.ray_engine import RayDriver
 from penstock.model import TenantId
 from penstock.pipeline.bulk.calls import BulkCalls
@@ -19,11 +20,11 @@ async def drive(
 ) -> ReindexRun:
     """Give out shards until the re-index has ended, here or by another driver, or waits for a person."""
     calls = BulkCalls(session.engine.tenants, CODE_VERSION)
-    driver = RayDriver(calls, owner, run_id, cpus=cpus, gpus=gpus)
+    driver = RayDriver(calls, owner, run_id, RayCluster(cpus=cpus, gpus=gpus))
     with stage_bar(quiet=quiet) as draw:
 
         async def look() -> bool:
             return (await watch(session, owner, run_id, draw)).waits_for_a_person
 
         await driver.drive(look)
-    return await session.engine.reindexes.show(owner, run_id)
+    return await driver.outlast(lambda: session.engine.reindexes.show(owner, run_id))

@@ -192,3 +192,22 @@ async def test_a_stream_of_changes_that_was_refused_once_is_opened_again(site: S
         await expect(page.locator(".live-text")).to_have_text("Live")
         await upload(site, "raft.txt", "The raft on the slipway.", key=key)
         await page.locator(".vtable [role=row]", has_text="raft.txt").wait_for()
+
+
+async def test_sessions_are_sorted_by_who_where_and_when(site: Site) -> None:
+    await site.server.another_tenant("towpath")
+    for role in ("viewer", "operator"):
+        await site.signed_in(role, "towpath")
+    async with site.visit("admin", "towpath") as page:
+        await page.goto("/access/sessions")
+        names = page.locator(".vtable-body .first .name")
+        head = page.get_by_role("columnheader", name="Who", exact=True)
+        await head.get_by_role("button").click()
+        await expect(names).to_have_text(["admin of tests", "operator of tests", "viewer of tests"])
+        await expect(page).to_have_url(f"{site.server.url}/access/sessions?sort=who")
+        await head.get_by_role("button").click()
+        await expect(names).to_have_text(["viewer of tests", "operator of tests", "admin of tests"])
+        for column in ("Role", "Where", "Signed in", "Last seen", "Ends"):
+            await page.get_by_role("columnheader", name=column, exact=True).get_by_role("button").click()
+        await page.goto("/access/sessions?sort=in")
+        await expect(names).to_have_text(["viewer of tests", "operator of tests", "admin of tests"])

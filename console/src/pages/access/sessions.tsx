@@ -42,17 +42,18 @@ const COLUMNS: readonly Column<ConsoleSession>[] = [
     key: "who",
     label: "Who",
     width: "minmax(10rem, 2fr)",
+    sort: (session) => session.name,
     render: (session) => (
       <>
         <Name>{session.name}</Name> <span className="quiet small">{session.key_id ? "with a key" : "with a link"}</span>
       </>
     ),
   },
-  { key: "role", label: "Role", width: "6rem", render: (session) => session.role },
-  { key: "where", label: "Where", width: "minmax(7rem, 1fr)", render: (session) => (session.is_installation ? "the installation" : <Name>{session.tenant ?? ""}</Name>) },
-  { key: "in", label: "Signed in", width: "6.5rem", right: true, render: (session) => <Time at={session.created_at} /> },
-  { key: "seen", label: "Last seen", width: "6.5rem", right: true, render: (session) => <Time at={session.seen_at} /> },
-  { key: "ends", label: "Ends", width: "6.5rem", right: true, render: (session) => <Time at={session.expires_at} /> },
+  { key: "role", label: "Role", width: "6rem", sort: (session) => session.role, render: (session) => session.role },
+  { key: "where", label: "Where", width: "minmax(7rem, 1fr)", sort: (session) => session.tenant, render: (session) => (session.is_installation ? "the installation" : <Name>{session.tenant ?? ""}</Name>) },
+  { key: "in", label: "Signed in", width: "6.5rem", right: true, sort: (session) => session.created_at, render: (session) => <Time at={session.created_at} /> },
+  { key: "seen", label: "Last seen", width: "6.5rem", right: true, sort: (session) => session.seen_at, render: (session) => <Time at={session.seen_at} /> },
+  { key: "ends", label: "Ends", width: "6.5rem", right: true, sort: (session) => session.expires_at, render: (session) => <Time at={session.expires_at} /> },
 ];
 
 function SessionTable() {

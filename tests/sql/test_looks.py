@@ -133,7 +133,7 @@ async def test_explain_says_how_a_task_ended(database: Database) -> None:
             "dead",
             f"Fix the cause, then: penstock dead replay {dead}",
         )
-        assert "no disk" in reason["explanation"]
+        assert "after 1 failed attempt and 0 lost workers: Error: no disk" in reason["explanation"]
 
 
 @pytest.mark.parametrize("call", ["explain", "show_task", "show_dead"])

@@ -53,8 +53,9 @@ begin
 
   if v_state = 'dead' then
     return query
-    select 'dead', format('It has been a dead letter since %s (%s), after %s failed attempts and %s lost workers: %s: %s',
-      date_trunc('second', d.died_at), d.reason, d.attempts, d.losses, d.error_code, left(d.error_message, 300)),
+    select 'dead', format('It has been a dead letter since %s (%s), after %s failed %s and %s lost %s: %s: %s',
+      date_trunc('second', d.died_at), d.reason, d.attempts, case d.attempts when 1 then 'attempt' else 'attempts' end,
+      d.losses, case d.losses when 1 then 'worker' else 'workers' end, d.error_code, left(d.error_message, 300)),
       format('Fix the cause, then: penstock dead replay %s', d.task_id), '/failures/task-' || d.fingerprint
     from queues.dead_letter d where d.task_id = _task_id;
     return;

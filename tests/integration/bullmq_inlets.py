@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,9 +12,10 @@ from typing import Any
 from penstock.db import Connection
 from penstock.db.embedded.cluster import SUPERUSER
 from penstock.db.logins import OPERATOR
+from penstock.queue.registry import Registry
+from tests.plugins.bullmq import BRIDGE
 from tests.plugins.database import Database
 
-RETRIES = {"ingest": (3, 1.0), "sync": (2, 5.0), "delete": (3, 1.0), "reindex": (1, 1.0)}
 QUEUES = {
     "ingest-document": {"ingest": "ingest_document"},
     "sync-connector": {"sync": "sync_connector"},
@@ -25,6 +27,18 @@ select t.task_type, t.payload, t.priority, t.max_attempts, t.scheduled_at, t.on_
 from queues.task t left join accounts.tenant a using (tenant_id)
 order by t.task_id
 """
+
+
+def example() -> Registry:
+    """The task types of examples/bullmq/tasks.py."""
+    spec = importlib.util.spec_from_file_location("bullmq_tasks", BRIDGE.parent / "tasks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tasks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tasks)
+    registry = tasks.app.registry
+    assert isinstance(registry, Registry)
+    return registry
 
 
 def node_url(database: Database, *, admin: bool = False) -> str:
@@ -73,18 +87,16 @@ class Moved:
 
 @asynccontextmanager
 async def moved(database: Database) -> AsyncIterator[Moved]:
-    """The task types of the four queues, and a tenant acme."""
+    """The task types of the example with their retries, and a tenant acme."""
     async with database.connect() as admin:
-        for types in QUEUES.values():
-            for name, task_type in types.items():
-                attempts, delay = RETRIES[name]
-                policy = {"kind": "exponential", "base": delay, "factor": 2, "jitter": 0}
-                await admin.execute(
-                    "select queues.put_task_type($1, _max_attempts => $2, _retry => $3)",
-                    task_type,
-                    attempts,
-                    json.dumps({"default": policy}),
-                )
+        for task_type in example().types.values():
+            options = task_type.options
+            await admin.execute(
+                "select queues.put_task_type($1, _max_attempts => $2, _retry => $3)",
+                task_type.name,
+                options.max_attempts,
+                options.policies(),
+            )
         await admin.execute(
             "select all_tenants.create_tenant(internal.uuid7(), internal.uuid7(), 'acme', '', 'words')"
         )

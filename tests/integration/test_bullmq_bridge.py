@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 from collections.abc import Iterator
@@ -12,15 +11,38 @@ from typing import Any
 
 import pytest
 
-from tests.integration.bullmq_inlets import QUEUES, Moved, moved, node_url
+from penstock import Exponential
+from tests.integration.bullmq_inlets import QUEUES, Moved, example, moved, node_url
 from tests.plugins.bullmq import BRIDGE, VERSIONS, Bridges, Hands, NodePackages, Version, hands_on
 from tests.plugins.database import Database
 from tests.plugins.server_of_own import ServerOfOwn
 from tests.plugins.valkey import Valkey, valkey_server
 from tests.plugins.workers import eventually
+from tests.sql.queue_calls import calls
 
 INGEST = "ingest-document"
 EXAMPLE = json.loads((BRIDGE.parent / "bridge.json").read_text())["queues"]
+# The defaultJobOptions of the team's queues, as their code has them.
+OF_THE_TEAM: dict[str, dict[str, Any]] = {
+    "ingest-document": {
+        "attempts": 3,
+        "backoff": {"type": "exponential", "delay": 1000},
+        "removeOnComplete": {"count": 1000},
+        "removeOnFail": {"count": 5000},
+    },
+    "sync-connector": {
+        "attempts": 2,
+        "backoff": {"type": "exponential", "delay": 5000},
+        "removeOnComplete": {"count": 100},
+        "removeOnFail": {"count": 1000},
+    },
+    "delete-document": {
+        "attempts": 3,
+        "backoff": {"type": "exponential", "delay": 1000},
+        "removeOnComplete": {"count": 500},
+    },
+    "reindex-project": {"attempts": 1, "removeOnComplete": {"count": 50}},
+}
 UNHEARD = (
     'queue "ingest-document" has no task type for jobs named "unheard": add it to "jobs" in the bridge\'s '
     "configuration, restart the bridge and retry the job"
@@ -279,12 +301,41 @@ async def test_delayed_jobs_can_be_taken_at_once_with_their_time(
 def test_the_examples_tasks_are_those_its_configuration_names() -> None:
     named = {task_type for settings in EXAMPLE.values() for task_type in settings["jobs"].values()}
     assert named == {task_type for jobs in QUEUES.values() for task_type in jobs.values()}
-    spec = importlib.util.spec_from_file_location("bullmq_tasks", BRIDGE.parent / "tasks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    tasks = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tasks)
-    assert named <= vars(tasks).keys()
+    assert named == example().types.keys()
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_the_examples_tasks_retry_as_the_teams_queues_were_told(queue: str) -> None:
+    told = OF_THE_TEAM[queue]
+    (name,) = QUEUES[queue].values()
+    options = example().types[name].options
+    assert options.max_attempts == told["attempts"]
+    if "backoff" in told:
+        assert told["backoff"]["type"] == "exponential"
+        assert options.retry == Exponential(base=told["backoff"]["delay"] / 1000, factor=2, jitter=0)
+
+
+async def test_a_bridged_job_that_fails_is_tried_again_after_one_second_and_then_after_two(
+    database: Database, hands: Hands, bridges: Bridges
+) -> None:
+    # As the team's producers add it: with the queue's defaults.
+    hands.add(INGEST, job(1, **OF_THE_TEAM[INGEST]))
+    async with moved(database) as there, calls(database) as queue:
+        bridge = bridges.start()
+        await eventually(lambda: there.numbers_are(1))
+        bridges.stop(bridge)
+        worker = await queue.worker(lease_seconds=60)
+        for seconds in (1, 2):
+            answer = await queue.fail(worker, await queue.claim_one(worker))
+            assert (answer["outcome"], answer["retry_at"] - queue.clock.now) == (
+                "retry",
+                timedelta(seconds=seconds),
+            )
+            await queue.clock.advance(seconds=seconds - 0.001)
+            await queue.admit()
+            assert await queue.claim(worker) == []
+            await queue.clock.advance(seconds=0.001)
+        assert (await queue.fail(worker, await queue.claim_one(worker)))["outcome"] == "dead"
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ async def test_bad_jobs_on_postgres_fail_there_with_the_reason(
             {"name": "ingest", "data": [1]},
             {"name": "ingest", "data": {"tenantId": "another"}},
             {"name": "ingest", "data": {}},
+            {"name": "ingest", "data": {"text": "x" * 1_100_000, "tenantId": "acme"}},
             version="postgres",
         )
         await take(bridge)
@@ -137,10 +138,29 @@ async def test_bad_jobs_on_postgres_fail_there_with_the_reason(
             "its tenant is unknown",
             "is the parent of a flow",
             "declare a schedule in Penstock",
+            "bytes exceeds the limit of 1048576",
         ):
             assert part in reasons
         assert await there.numbers() == [1]
-        assert await there.counted() == {"taken": 1, "refused": 6}
+        assert await there.counted() == {"taken": 1, "refused": 7}
+
+
+async def test_a_job_that_postgres_rejects_fails_there_when_it_is_alone_and_holds_up_no_other(
+    database: Database, node_packages: NodePackages
+) -> None:
+    async with on_postgres(database, node_packages) as (there, team), database.connect("operator") as bridge:
+        await there.admin.execute(
+            "alter table queues.task add constraint not_thirteen check (payload ->> 'n' <> '13')"
+        )
+        team.add(INGEST, job(13), job(14), version="postgres")
+        with pytest.raises(asyncpg.CheckViolationError):
+            await take(bridge)
+        assert team.counts(INGEST, version="postgres") == {"wait": 2}
+        ((outcome, reason),) = await take(bridge, limit=1)
+        assert (outcome, str(reason).partition(":")[0]) == ("refused", "Postgres rejected it (23514)")
+        assert await take(bridge) == [("taken", None)]
+        assert team.failed(INGEST, version="postgres")[0]["reason"] == reason
+        assert await there.numbers() == [14]
 
 
 async def test_it_says_which_schema_is_not_bullmqs_and_runs_nothing_with_its_owners_rights(

@@ -234,6 +234,27 @@ async def test_an_envelope_names_its_type_and_its_tenant(database: Database) -> 
         assert await queue.admin.fetchval("select count(*) from accounts.tenant") == 1
 
 
+async def test_an_envelope_of_another_tenant_than_the_inlets_is_refused(database: Database) -> None:
+    async with calls(database) as queue:
+        acme = await add_tenant(queue)
+        await queue.operator.execute(
+            "select all_tenants.create_tenant($1, $2, 'other', 'Other', 'words')", uuid4(), uuid4()
+        )
+        await add_queue(database, config='{"queue": "orders", "shape": "envelope"}', tenant="acme")
+        job = {"task_type": "job", "payload": {"n": 1}}
+        _, wrong, _ = await send(
+            queue.admin, *(json.dumps(job | more) for more in ({"tenant": "acme"}, {"tenant": "other"}, {}))
+        )
+        assert await move(queue.runtime) == (3, 2, 1)
+        (refusal,) = await rows(queue.operator, "inlet_refusals", "orders")
+        assert (refusal["message_key"], refusal["reason"]) == (
+            str(wrong),
+            "its tenant is not the tenant of this inlet",
+        )
+        tenants = await queue.admin.fetch("select tenant_id from queues.task")
+        assert [row["tenant_id"] for row in tenants] == [acme, acme]
+
+
 async def test_pgmq_may_be_absent_and_the_error_says_what_to_do(database: Database) -> None:
     async with database.connect("admin") as admin:
         with pytest.raises(NotFound, match="this database has no pgmq"):

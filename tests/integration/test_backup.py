@@ -111,6 +111,10 @@ async def test_an_empty_machine_gets_everything_back(machine: Callable[[str], Co
     assert (made.json["blob_count"], made.json["vault_key"], made.json["missing"]) == (3, True, [])
     assert (old.folder / "whole.tar.gz").stat().st_mode & 0o077 == 0
 
+    would = new("restore", "whole.tar.gz", "--dry-run", "--json").json
+    assert (would["count"], would["blobs"]) == (0, 3)
+    assert not data_dir(new).exists(), "a dry run creates no database"
+
     restored = new("restore", "whole.tar.gz")
     assert (restored.code, restored.err) == (0, "")
     again = new("document", "list", "--json").json["documents"]

@@ -42,7 +42,9 @@ def test_psql_runs_what_follows_the_dashes(penstock: CommandLine) -> None:
     assert penstock("db", "psql", "--", "-c", "nonsense").code == 1
 
 
-def test_a_backup_comes_back(penstock: CommandLine, empty_database: Database, tmp_path: Path) -> None:
+def test_a_backup_comes_back(
+    penstock: CommandLine, embedded: CommandLine, empty_database: Database, tmp_path: Path
+) -> None:
     penstock("db", "psql", "--", "-qc", "select queues.enqueue('email', '{\"to\": 1}')")
     file = tmp_path / "all.dump"
     ended = penstock("db", "backup", str(file))
@@ -54,7 +56,14 @@ def test_a_backup_comes_back(penstock: CommandLine, empty_database: Database, tm
         PENSTOCK_OPERATOR_URL=empty_database.operator_url,
         PENSTOCK_ADMIN_URL=empty_database.admin_url,
     )
+    would = other("db", "restore", str(file), "--dry-run", "--json").json
+    assert (would["dry_run"], would["bytes"]) == (True, file.stat().st_size)
+    assert other("db", "restore", str(file), "--dry-run").out.startswith("Would restore")
+    assert embedded("db", "restore", str(file), "--dry-run", "--json").json["dry_run"]
+    assert not (embedded.folder / "data").exists(), "a dry run creates no database"
+    assert other("db", "restore", str(tmp_path / "no.dump"), "--dry-run", "--json").error["field"] == "file"
     assert other("db", "restore", str(file)).err == ""
+    assert other("db", "restore", str(file), "--dry-run", "--json").error["field"] == "database"
     assert other("task", "list", "--state", "ready", "--json").json["tasks"][0]["task_type"] == "email"
     again = other("db", "restore", str(file), "--json")
     assert (again.code, again.error["field"]) == (1, "database")

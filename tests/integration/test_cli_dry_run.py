@@ -21,11 +21,17 @@ DESTROYS = {
     "rotate",
     "replay",
     "stop-worker",
+    "stop",
+    "restore",
 }
-"""Verbs that end, delete or repeat something."""
+"""Verbs that end, delete, replace or repeat something."""
+BY_AN_OPTION = {"ingest": "--prune"}
+"""Commands that delete something only with an option."""
 BASH = "complete_bash"
 NOT_THESE = {
     "source rotate": "the previous secret stays valid until the next rotation",
+    "source restore": "it brings back what was skipped",
+    "db stop": "nothing committed is lost, and the next command starts it again",
 }
 
 
@@ -41,7 +47,10 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, se
 def test_every_destructive_command_has_a_dry_run() -> None:
     whole = dict(commands(typer.main.get_command(build(tuple(COMMANDS)))))
     destructive = {name for name in whole if name.rsplit(" ", 1)[-1] in DESTROYS} - set(NOT_THESE)
-    assert len(destructive) >= 11
+    assert destructive >= {"restore", "db restore", "reindex stop", "document delete", "dead purge"}
+    assert {name for name, option in BY_AN_OPTION.items() if option in whole[name]} == set(BY_AN_OPTION)
+    destructive |= set(BY_AN_OPTION)
+    assert len(destructive) >= 23
     assert {name for name in destructive if "--dry-run" not in whole[name]} == set()
     assert set(NOT_THESE) <= set(whole), "listed, but there is no such command any more"
 

@@ -32,6 +32,11 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
+def has_database(settings: Settings) -> bool:
+    """Whether there is a database to look at: with the embedded server not before it has been created."""
+    return settings.database_url is not None or (settings.data_dir / "pgdata").exists()
+
+
 @asynccontextmanager
 async def database(
     settings: Settings, *, create: bool = False, leave: bool = True
@@ -41,7 +46,7 @@ async def database(
     `create` allows a new cluster to be created; `leave` keeps a server running that was already running
     unused.
     """
-    if settings.database_url is None and not create and not (settings.data_dir / "pgdata").exists():
+    if not create and not has_database(settings):
         raise DatabaseUnreachable(
             f"no database exists in {settings.data_dir.absolute()}",
             "Run penstock migrate, penstock up or penstock ingest PATH to create one,"

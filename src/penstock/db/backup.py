@@ -143,11 +143,7 @@ async def restore(addresses: Addresses, source: Path, *, replace: bool = False) 
 
     The database must be empty, unless `replace` drops its contents in the same transaction.
     """
-    if not await asyncio.to_thread(source.is_file):
-        raise InvalidArgument(
-            f"there is no file {source}", "file", "Name a file that penstock db backup wrote"
-        )
-    await asyncio.to_thread(check_dump, source)
+    await require_dump(source)
     async with reach(addresses.admin, application_name="penstock restore") as connection:
         schemas = await _check_room(connection, replace=replace)
         await ensure_roles(connection, MigrationLedger({}, {}), load())
@@ -165,6 +161,15 @@ async def restore(addresses: Addresses, source: Path, *, replace: bool = False) 
         ]
         await _run([*command, str(source)], environment, lambda: None)
     await prepare(addresses)
+
+
+async def require_dump(source: Path) -> None:
+    """Reject what is no file that this version can restore."""
+    if not await asyncio.to_thread(source.is_file):
+        raise InvalidArgument(
+            f"there is no file {source}", "file", "Name a file that penstock db backup wrote"
+        )
+    await asyncio.to_thread(check_dump, source)
 
 
 async def require_room(addresses: Addresses, *, replace: bool) -> None:

@@ -14,12 +14,13 @@ from typing import Annotated
 import typer
 
 from penstock.cli import output
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.database import db_check
 from penstock.cli.failures import warn
 from penstock.cli.progress import bar
-from penstock.cli.session import database, run
+from penstock.cli.session import database, has_database, run
 from penstock.db.addresses import Addresses, prepare, resolve
-from penstock.db.backup import back_up, restore
+from penstock.db.backup import back_up, require_dump, require_room, restore
 from penstock.db.embedded.server import EmbeddedServer
 from penstock.db.programs import find_program, for_libpq
 from penstock.db.reach import reaching
@@ -114,11 +115,28 @@ def backup(target: Target, force: Force = False, as_json: output.AsJson = False)
 
 
 @group.command("restore")
-def restore_file(source: Source, as_json: output.AsJson = False) -> None:
+def restore_file(source: Source, dry_run: DryRun = False, as_json: output.AsJson = False) -> None:
     """Restore a dump into an empty database and migrate it.
 
     A database with data is left alone.
     """
+
+    async def look() -> int:
+        await require_dump(source.absolute())
+        settings = Settings()
+        if has_database(settings):
+            async with database(settings) as addresses:
+                await require_room(addresses, replace=False)
+        return source.absolute().stat().st_size
+
+    if dry_run:
+        size = run(look())
+        would(
+            f"restore {source} with {output.count(size, 'byte')} into an empty database",
+            as_json=as_json,
+            bytes=size,
+        )
+        return
 
     async def call() -> None:
         async with database(Settings(), create=True) as addresses:

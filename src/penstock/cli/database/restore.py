@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from penstock.cli import output
 from penstock.cli.confirmation import DryRun, Yes, confirm, would
 from penstock.cli.failures import warn
 from penstock.cli.progress import phases
-from penstock.cli.session import database, run
+from penstock.cli.session import database, has_database, run
 from penstock.db.backup import contents_of, require_room
 from penstock.settings import Settings
 
@@ -44,41 +43,49 @@ def command(
     from penstock.backup import Manifest, Restored, check_backup, restore_all
     from penstock.backup.source import open_backup
 
+    found: Manifest
     settings = Settings()
     path = source.absolute()
     scratch = settings.data_dir.absolute()
 
     if check:
         with phases() as progress, open_backup(path, Path(tempfile.gettempdir())) as folder:
-            found: Manifest = check_backup(folder, progress)
+            found = check_backup(folder, progress)
         if as_json:
             output.document({"source": str(path), "whole": True, **found.model_dump(mode="json")})
         else:
             output.write(f"{source}: complete, from {found.created_at:%Y-%m-%d %H:%M} UTC")
         return
 
-    async def call() -> Restored | None:
+    async def look() -> tuple[int, int]:
+        """How many tenants and documents would be replaced; a database is not created for it."""
+        if not has_database(settings):
+            return 0, 0
+        async with database(settings) as addresses:
+            await require_room(addresses, replace=force)
+            return await contents_of(addresses)
+
+    if dry_run:
+        with phases() as progress, open_backup(path, Path(tempfile.gettempdir())) as folder:
+            found = check_backup(folder, progress)
+        tenants, documents = run(look())
+        verb = f"replace {_held(tenants, documents)} by" if tenants else "restore"
+        made = f"the backup of {found.created_at:%Y-%m-%d %H:%M} UTC"
+        what = f"{verb} {made} with {output.count(found.blob_count, 'original')}"
+        would(what, as_json=as_json, count=documents, tenants=tenants, blobs=found.blob_count)
+        return
+
+    async def call() -> Restored:
         with open_backup(path, scratch) as folder:
             async with database(settings, create=True) as addresses:
-                tenants, documents = await contents_of(addresses) if force or dry_run else (0, 0)
-                held = f"{output.count(documents, 'document')} of {output.count(tenants, 'tenant')}"
-                if dry_run:
-                    with phases() as progress:
-                        found = await asyncio.to_thread(check_backup, folder, progress)
-                    await require_room(addresses, replace=force)
-                    made = f"the backup of {found.created_at:%Y-%m-%d %H:%M} UTC"
-                    verb = f"replace {held} by" if tenants else "restore"
-                    what = f"{verb} {made} with {output.count(found.blob_count, 'original')}"
-                    would(what, as_json=as_json, count=documents, tenants=tenants, blobs=found.blob_count)
-                    return None
+                tenants, documents = await contents_of(addresses) if force else (0, 0)
                 if tenants:
+                    held = _held(tenants, documents)
                     confirm(f"replace {held} by the backup {source}", yes=yes, as_json=as_json)
                 with phases() as progress:
                     return await restore_all(addresses, settings, folder, force=force, progress=progress)
 
     done = run(call())
-    if done is None:
-        return
     if as_json:
         output.document(
             {
@@ -107,3 +114,7 @@ def command(
         )
     if done.manifest.index == "qdrant":
         warn("Vectors in Qdrant are not part of a backup; run: penstock project reindex")
+
+
+def _held(tenants: int, documents: int) -> str:
+    return f"{output.count(documents, 'document')} of {output.count(tenants, 'tenant')}"

@@ -9,6 +9,7 @@ from uuid import UUID
 import typer
 
 from penstock.cli import output
+from penstock.cli.confirmation import DryRun, would
 from penstock.cli.exit_codes import Exit
 from penstock.cli.failures import warn
 from penstock.cli.reindex.following import follow, progress_text
@@ -137,11 +138,29 @@ def status(run_id: AnyRun = None, tenant: TenantSlug = DEFAULT, as_json: output.
 
 
 @group.command("stop")
-def stop(run_id: RunId, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False) -> None:
+def stop(
+    run_id: RunId, dry_run: DryRun = False, tenant: TenantSlug = DEFAULT, as_json: output.AsJson = False
+) -> None:
     """Stop a re-index.
 
     Documents already done stay done; resume does the rest.
     """
+
+    async def look() -> ReindexRun:
+        async with tenant_session() as session:
+            return await session.engine.reindexes.show(await session.tenant(tenant), run_id)
+
+    if dry_run:
+        found = run(look())
+        left = found.documents - found.done if found.is_open else 0
+        told = f"stop the re-index of {found.project} with {output.count(left, 'document')} left to do"
+        would(
+            told if found.is_open else f"stop nothing: the re-index is {found.state}",
+            as_json=as_json,
+            count=left,
+            run_id=run_id,
+        )
+        return
 
     async def call() -> ReindexRun:
         async with tenant_session() as session:

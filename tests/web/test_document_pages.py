@@ -27,7 +27,7 @@ async def test_a_file_is_uploaded_and_followed_to_searchable_without_a_reload(si
     async with site.visit(tenant="acme") as page:
         await page.goto("/documents")
         await page.get_by_role("heading", name="Documents", level=1).wait_for()
-        await page.locator(".live.live").wait_for()
+        await expect(page.locator("button.live")).to_contain_text("Live")
         await page.evaluate("window.__mark = true")
         await page.get_by_label("Files to upload").set_input_files(GATE)
         line = page.locator(".upload-line", has_text="gate.txt")

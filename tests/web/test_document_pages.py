@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.async_api import expect
 
 from tests.plugins.console import Site
 from tests.plugins.workers import eventually

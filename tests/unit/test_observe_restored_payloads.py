@@ -102,3 +102,20 @@ def test_a_payload_with_many_fields_takes_time_in_proportion_only() -> None:
     begun = process_time()
     assert restored(edited, original)["list"][-1] == {"token": many - 1, "n": many - 1}
     assert process_time() - begun < 4
+
+
+def test_nesting_does_not_multiply_the_time() -> None:
+    flat: list[object] = [*(f"text {n}" for n in range(20_000)), KEY]
+    nested = flat
+    for _ in range(30):
+        nested = [nested]
+
+    def seconds(payload: dict[str, object]) -> float:
+        shown = redacted(payload)[0]
+        assert isinstance(shown, dict)
+        began = process_time()
+        assert restored(shown, payload) == payload
+        return process_time() - began
+
+    once = min(seconds({"texts": flat}) for _ in range(3))
+    assert min(seconds({"texts": nested}) for _ in range(3)) < 4 * once

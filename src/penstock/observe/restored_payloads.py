@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -22,54 +21,83 @@ def restored(edited: Mapping[str, Any], original: object) -> dict[str, Any]:
     value is meant: the original has none there, the text around a secret was edited, or a list's elements
     were moved.
     """
-    return _fields(edited, original, redacted(original)[0], "payload")
+    shown = redacted(original)[0]
+    return _Comparison(edited, shown).fields(edited, original, shown, "payload")
 
 
-def _value(edited: object, original: object, shown: object, path: str) -> object:
-    match edited:
-        case dict():
-            return _fields(edited, original, shown, path)
-        case list():
-            return _elements(edited, original, shown, path)
-        case str():
-            return _text(edited, original, shown, path)
-    return edited
+class _Comparison:
+    """Compares an edited payload with what was shown; each value of both is looked into once."""
 
+    def __init__(self, edited: object, shown: object) -> None:
+        self._numbers: dict[object, int] = {}
+        self._looked_at: dict[int, tuple[int, bool]] = {}
+        self._look(edited)
+        self._look(shown)
 
-def _fields(edited: Mapping[str, Any], original: object, shown: object, path: str) -> dict[str, Any]:
-    own = original if isinstance(original, dict) else {}
-    seen = shown if isinstance(shown, dict) else {}
-    # The name of a field can look like a secret, too. All at once: a payload can have many fields.
-    named: dict[str, list[str]] = {}
-    for each in own:
-        named.setdefault(redacted_text(each), []).append(each)
-    found: dict[str, Any] = {}
-    for given, value in edited.items():
-        place = f"{path}.{given}"
-        name = given
-        if given not in own and _is_marked(given):
-            meant = named.get(given, [])
-            if len(meant) != 1:
-                raise _unknown(place, "the task has no field, or several, whose name is shown like this")
-            name = meant[0]
-        inner = seen.get(redacted_text(name), _NOTHING)
-        found[name] = _value(value, own.get(name, _NOTHING), inner, place)
-    return found
+    def fields(self, edited: Mapping[str, Any], original: object, shown: object, path: str) -> dict[str, Any]:
+        own = original if isinstance(original, dict) else {}
+        seen = shown if isinstance(shown, dict) else {}
+        # The name of a field can look like a secret, too. All at once: a payload can have many fields.
+        named: dict[str, list[str]] = {}
+        for each in own:
+            named.setdefault(redacted_text(each), []).append(each)
+        found: dict[str, Any] = {}
+        for given, value in edited.items():
+            place = f"{path}.{given}"
+            name = given
+            if given not in own and _is_marked(given):
+                meant = named.get(given, [])
+                if len(meant) != 1:
+                    raise _unknown(place, "the task has no field, or several, whose name is shown like this")
+                name = meant[0]
+            inner = seen.get(redacted_text(name), _NOTHING)
+            found[name] = self._value(value, own.get(name, _NOTHING), inner, place)
+        return found
 
+    def _value(self, edited: object, original: object, shown: object, path: str) -> object:
+        match edited:
+            case dict():
+                return self.fields(edited, original, shown, path)
+            case list():
+                return self._elements(edited, original, shown, path)
+            case str():
+                return _text(edited, original, shown, path)
+        return edited
 
-def _elements(edited: Sequence[Any], original: object, shown: object, path: str) -> list[Any]:
-    own = original if isinstance(original, list) else []
-    seen = shown if isinstance(shown, list) else []
-    elsewhere = {_written(each) for each in seen if _has_mark(each)}
-    found = []
-    for index, value in enumerate(edited):
-        place = f"{path}.{index}"
-        is_here = index < len(seen) and seen[index] == value
-        if not is_here and elsewhere and _has_mark(value) and _written(value) in elsewhere:
-            raise _unknown(place, "this element of the list stood elsewhere, and its secrets with it")
-        inner = seen[index] if index < len(seen) else _NOTHING
-        found.append(_value(value, own[index] if index < len(own) else _NOTHING, inner, place))
-    return found
+    def _elements(self, edited: Sequence[Any], original: object, shown: object, path: str) -> list[Any]:
+        own = original if isinstance(original, list) else []
+        seen = [self._look(each) for each in shown] if isinstance(shown, list) else []
+        elsewhere = {number for number, has_mark in seen if has_mark}
+        found = []
+        for index, value in enumerate(edited):
+            place = f"{path}.{index}"
+            number, _ = self._look(value)
+            is_here = index < len(seen) and seen[index][0] == number
+            if not is_here and number in elsewhere:
+                raise _unknown(place, "this element of the list stood elsewhere, and its secrets with it")
+            inner = shown[index] if isinstance(shown, list) and index < len(shown) else _NOTHING
+            found.append(self._value(value, own[index] if index < len(own) else _NOTHING, inner, place))
+        return found
+
+    def _look(self, value: object) -> tuple[int, bool]:
+        """A number that only equal values have, and whether a mark is inside."""
+        if (known := self._looked_at.get(id(value))) is not None:
+            return known
+        match value:
+            case dict():
+                inside = {name: self._look(inner) for name, inner in value.items()}
+                key: object = ("fields", frozenset((name, number) for name, (number, _) in inside.items()))
+                has_mark = any(_is_marked(name) or marked for name, (_, marked) in inside.items())
+            case list():
+                elements = [self._look(each) for each in value]
+                key = ("elements", tuple(number for number, _ in elements))
+                has_mark = any(marked for _, marked in elements)
+            case _:
+                has_mark = isinstance(value, str) and _is_marked(value)
+                return self._numbers.setdefault((type(value), value), len(self._numbers)), has_mark
+        looked = self._numbers.setdefault(key, len(self._numbers)), has_mark
+        self._looked_at[id(value)] = looked
+        return looked
 
 
 def _text(edited: str, original: object, shown: object, path: str) -> object:
@@ -84,21 +112,6 @@ def _text(edited: str, original: object, shown: object, path: str) -> object:
             if mark in edited and mark in shown and mark not in original:
                 raise _unknown(path, f"it was edited around {mark}, which stands for a secret")
     return edited
-
-
-def _has_mark(value: object) -> bool:
-    match value:
-        case dict():
-            return any(_is_marked(name) or _has_mark(inner) for name, inner in value.items())
-        case list():
-            return any(_has_mark(inner) for inner in value)
-        case str():
-            return _is_marked(value)
-    return False
-
-
-def _written(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 def _is_marked(text: str) -> bool:

@@ -20,6 +20,7 @@ from tests.plugins.busy import stretched
 from tests.plugins.command_line import CommandLine
 from tests.plugins.demo_pictures import can_be_taken, take_pictures
 from tests.plugins.prepared_cluster import PutCluster
+from tests.plugins.terminal import on_a_terminal
 
 pytestmark = [
     pytest.mark.timeout(400),
@@ -135,6 +136,24 @@ def test_without_a_terminal_the_demo_tells_its_story_and_ends_by_itself(second_d
     assert "export PENSTOCK_DATA_DIR=data/demo" in mails, "what can be looked at afterwards"
     assert "Ctrl-C" not in ended.out + ended.err, "nothing stays up, so there is nothing to stop or to open"
     assert "Watch it in the console" not in ended.err
+
+
+def test_on_a_terminal_the_demo_names_three_things_to_try_and_stays_up_until_ctrl_c(
+    second_demo: CommandLine,
+) -> None:
+    shown = on_a_terminal(
+        second_demo, "demo", "--model", "wordllama", press_at="Press Ctrl-C to stop.", within=stretched(200)
+    )
+    assert shown.code == 0, shown.text
+    # A terminal of a hundred columns wraps lines.
+    said = re.sub(r"\s+", " ", shown.text)
+    assert re.search(r"Three things to try: 1\. Open the console: http://127\.0\.0\.1:\d+/login/\S+", said), (
+        said
+    )
+    assert " 2. Press / there and ask: " in said
+    assert re.search(r" 3\. kill -9 \d+ ", said), said
+    assert "Traceback" not in said
+    assert left_behind(second_demo) == []
 
 
 def test_the_demo_of_the_queue_kills_a_worker_and_loses_nothing(second_demo: CommandLine) -> None:

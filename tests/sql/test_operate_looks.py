@@ -179,13 +179,13 @@ async def test_what_holds_a_task_up_is_linked(database: Database) -> None:
             row for row in await rows(queue.operator, "explain", task) if row["reason"] == "no_worker"
         ]
         assert alone["link"] == "/workers"
-        worker = await queue.worker(lease_seconds=3_600)
+        worker = await queue.worker(lease_seconds=3_600, name="a b&c+d%e#f")
         holder, parked = await queue.enqueue_many(2, limit_keys=["a", "a"])
         await queue.claim(worker, 10)
         links = {row["reason"]: row["link"] for row in await rows(queue.operator, "explain", parked)}
         assert links["key_held"] == f"/tasks/{holder}"
         running = await rows(queue.operator, "explain", holder)
-        assert running[0]["link"] == f"/workers?sel={worker}"
+        assert running[0]["link"] == "/workers?q=a+b%26c%2Bd%25e%23f"
         await rows(queue.operator, "pause", "default", by="ada")
         links = {row["reason"]: row["link"] for row in await rows(queue.operator, "explain", parked)}
         assert links["queue_paused"] == "/queues/default"

@@ -85,9 +85,9 @@ async def test_what_holds_a_task_up_is_one_click_away_as_far_as_the_worker_that_
         await follow(
             page,
             f"running (or is about to run) on worker {hand.worker_id} (lock-hand)",
-            f"/workers?sel={hand.worker_id}",
+            "/workers?q=lock-hand",
         )
-        rows = page.get_by_role("table", name="Workers").locator(".vtable-body [aria-selected=true]")
+        rows = page.get_by_role("table", name="Workers").locator(".vtable-body .vtable-row")
         await expect(rows).to_have_count(1)
         await expect(rows).to_contain_text("lock-hand")
 

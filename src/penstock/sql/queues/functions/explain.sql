@@ -38,15 +38,15 @@ begin
     return query select 'running', format(
       'It has been running (or is about to run) on worker %s (%s) since %s, attempt %s.',
       v_row.worker_id, v_row.worker_name, date_trunc('second', v_row.claimed_at), v_row.failures + 1), 'Nothing to do.',
-      '/workers?sel=' || v_row.worker_id;
+      '/workers?q=' || internal.in_query(v_row.worker_name);
     if v_row.lost_at is not null then
       return query select 'worker_lost', format('Its worker was declared lost at %s.', date_trunc('second', v_row.lost_at)),
-        'The next rescue returns it; some worker rescues every few seconds.', '/workers?sel=' || v_row.worker_id;
+        'The next rescue returns it; some worker rescues every few seconds.', '/workers?q=' || internal.in_query(v_row.worker_name);
     end if;
     return query
     select 'cancel_requested', format('%s asked it to stop at %s: %s', c.requested_by, date_trunc('second', c.requested_at), c.reason),
       'Its worker stops it at the next await; if it never does, its deadline or the loss of the worker ends it.',
-      '/workers?sel=' || c.worker_id
+      '/workers?q=' || internal.in_query(v_row.worker_name)
     from queues.cancel c where c.task_id = _task_id;
     return;
   end if;

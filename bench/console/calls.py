@@ -48,6 +48,8 @@ CALLS = (
     "/v1/failures",
     "/v1/failures?kind=document",
     "/v1/processes",
+    "/v1/processes?sort=created",
+    "/v1/processes?state=failed",
     "/v1/documents?limit=50",
     "/v1/documents?status=failed",
     "/v1/documents?count=1",
@@ -66,8 +68,10 @@ CALLS = (
     "/v1/sources",
     "/v1/projects",
     "/v1/clients",
-    "/v1/clients?query=a",
+    "/v1/clients?query=number+77",
+    "/v1/clients?sort=-updated",
     "/v1/decisions",
+    "/v1/decisions?reason=calendar",
     "/v1/operations",
     "/v1/operations?state=running,watching",
     "/v1/audit",
@@ -111,6 +115,7 @@ TENANT_ONLY = (
     "/v1/projects",
     "/v1/clients",
     "/v1/decisions",
+    "/v1/decisions?reason=calendar",
     "/v1/keys",
     "/v1/reindexes",
 )
@@ -148,7 +153,17 @@ async def shown_calls(client: httpx2.AsyncClient) -> list[str]:
         page = await client.get(f"/v1/documents?status={status}&limit=1")
         for document in page.json()["items"] if page.status_code == 200 else ():
             one = f"/v1/documents/{document['document_id']}"
-            found += [one, *(f"{one}/{part}" for part in ("timeline", "chunks", "text", "events", "explain"))]
+            parts = ("timeline", "chunks", "text", "events", "explain", "ingestions")
+            found += [one, *(f"{one}/{part}" for part in parts)]
+    of_a_list: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+        ("sources", "source_id", ("", "/decisions")),
+        ("clients", "client_id", ("",)),
+        ("operations", "operation_id", ("", "/items")),
+    )
+    for path, key, below in of_a_list:
+        page = await client.get(f"/v1/{path}?limit=1")
+        for row in page.json()["items"] if page.status_code == 200 else ():
+            found += [f"/v1/{path}/{row[key]}{part}" for part in below]
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from bench.console.filling_around import fill_around
 from penstock.db import Connection
 
 QUEUES = ("default", "ingest-document", "email", "reports")
@@ -176,11 +177,15 @@ on conflict do nothing
 async def fill(
     admin: Connection, tenant_id: UUID, *, tasks: int = 1_000_000, documents: int = 100_000
 ) -> None:
-    """Add this many tasks and documents; six of ten tasks and all documents belong to this tenant."""
+    """Add this many tasks and documents, and what surrounds them.
+
+    Six of ten tasks and all the rest belong to this tenant.
+    """
     await admin.execute("set session_replication_role = replica; set synchronous_commit = off")
     try:
         await _fill_tasks(admin, tenant_id, tasks)
-        await _fill_documents(admin, tenant_id, documents)
+        project_id = await _fill_documents(admin, tenant_id, documents)
+        await fill_around(admin, tenant_id, project_id)
     finally:
         await admin.execute(
             "reset session_replication_role; reset synchronous_commit; drop table if exists plan"
@@ -216,8 +221,9 @@ async def _fill_tasks(admin: Connection, tenant_id: UUID, tasks: int) -> None:
     await admin.execute(_SAMPLES, tenant_id, queues)
 
 
-async def _fill_documents(admin: Connection, tenant_id: UUID, documents: int) -> None:
-    project_id = await admin.fetchval(
+async def _fill_documents(admin: Connection, tenant_id: UUID, documents: int) -> UUID:
+    """Returns the project they are in."""
+    project_id: UUID = await admin.fetchval(
         "select project_id from accounts.project where tenant_id = $1 and deleted_at is null limit 1",
         tenant_id,
     )
@@ -225,3 +231,4 @@ async def _fill_documents(admin: Connection, tenant_id: UUID, documents: int) ->
     await admin.execute(_FILES)
     await admin.execute(_EVENTS)
     await admin.execute(_STAGES, tenant_id)
+    return project_id

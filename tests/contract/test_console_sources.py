@@ -83,6 +83,7 @@ def leaves_a_row(method: str, operation: dict[str, Any]) -> bool:
 
 @needs_packages
 @pytest.mark.timeout(600)  # Node takes its time beside other load
+@pytest.mark.slow("the compiler and all tests of the console's logic")
 def test_the_types_of_the_api_are_generated_from_its_description(tmp_path: Path) -> None:
     """make check compares the description with the code; this compares the types with the description."""
     command = [
@@ -101,6 +102,7 @@ def test_the_types_of_the_api_are_generated_from_its_description(tmp_path: Path)
 
 @needs_packages
 @pytest.mark.timeout(600)  # Node takes its time beside other load
+@pytest.mark.slow("the compiler and all tests of the console's logic")
 def test_the_types_of_the_console_hold_and_its_logic_passes() -> None:
     types = npm("check")
     assert types.returncode == 0, types.stdout

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.integration.api_server import TEXT
 from tests.plugins.console import Site
 from tests.web.uploading import upload
 
@@ -84,7 +83,7 @@ async def submitted(page: Page, address: str, path: str, fields: dict[str, str],
 
 
 async def test_what_another_origins_page_sends_with_the_sessions_cookie_is_refused(site: Site) -> None:
-    document = await upload(site, "wanted.txt", TEXT)
+    document = await upload(site, "wanted.txt", "Wanted by a page of another origin.")
     url, one = site.server.url, f"/v1/documents/{document['document_id']}"
     before = await held(site)
     key, view = '{"name": "theirs", "scopes": ["admin"]}', '{"page": "tasks", "name": "x", "query": "?q=x"}'

@@ -66,7 +66,7 @@ async def test_one_email_is_sent_per_incident_however_often_maintenance_runs(
                 text = mail.message.get_content()
                 assert "penstock source connect outlook" in text
 
-            # Connected again, but it fails before a sync succeeds (no worker runs, or one might): the same incident.
+            # Connected again, but it fails before a sync succeeds (no worker runs): still the same incident.
             await works.value(
                 "update ingest.source set status = 'active' where source_id = $1 returning 1", source_id
             )

@@ -17,7 +17,7 @@ COMPILE := $(VENV)/lock/bin/uv pip compile pyproject.toml --universal --python-v
   --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock console console-types demo test test-postgres screenshots check generate format bench bench-documents chaos clean test-ray
+.PHONY: help setup lock console console-types demo test test-again test-postgres screenshots check generate format bench bench-documents chaos clean test-ray
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -72,6 +72,9 @@ TESTS_AT_ONCE ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 
 test: $(MODEL_READY) console ## run every test against a real Postgres
 	@$(BIN)/python -m compileall -q src tests
 	@$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist worksteal
+
+test-again: ## run each of at most three tests that failed once more, alone, and name those that pass then
+	@$(BIN)/python tools/failed_again.py
 
 # The whole of V's tests, or with CORE=1 what CI has time for. Where that version cannot be had it says why and goes on.
 OLDER_CORE := tests/sql/test_leases.py tests/sql/test_enqueue.py tests/sql/test_failure.py tests/sql/test_take_in.py \

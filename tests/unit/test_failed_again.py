@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tools import failed_again
+
+if TYPE_CHECKING:
+    import pytest
 
 PASSES, FAILS = "test_it.py::test_that_passes", "test_it.py::test_that_fails"
 

@@ -1,7 +1,8 @@
 """Runs the few tests that failed among all others once more, each alone, and names those that pass then.
 
-A test that fails again is broken. One that passes alone depends on the time, on the order or on its neighbours: that is a bug, too,
-but not a reason to reject a change that has nothing to do with it. Many failures are never put down to chance.
+A test that fails again is broken. One that passes alone depends on the time, on the order or on its
+neighbours: that is a bug, too, but not a reason to reject a change that has nothing to do with it. Many
+failures are never put down to chance.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 MOST: Final = 3
+UNSTEADY: Final = "UNSTEADY, fix its cause: failed among others, passed alone"
 ROOT: Final = Path(__file__).parents[1]
 FAILED: Final = Path(".pytest_cache", "v", "cache", "lastfailed")
 
@@ -28,9 +30,7 @@ def main(root: Path = ROOT) -> int:
         return 1
     broken = [test for test in failed if _fails(root, test)]
     for test in failed:
-        print(
-            f"{'Failed again' if test in broken else 'UNSTEADY, fix its cause: failed among others, passed alone'}: {test}"
-        )
+        print(f"{'Failed again' if test in broken else UNSTEADY}: {test}")
     return 1 if broken else 0
 
 

@@ -138,8 +138,10 @@ async def measure(
                 for path in wanted:
                     if is_for(who, path):
                         name = f"{who} {re.sub(ID, 'N', path)}"
-                        rounds[name] = [await timed(client, path, options.repeats)]
-                        print(f"{name}: {rounds[name][0]['max_ms']:.0f} ms", file=sys.stderr)
+                        took = await timed(client, path, options.repeats)
+                        print(f"{name}: {took['max_ms']:.0f} ms", file=sys.stderr)
+                        # Two documents, for example, have one name: the slower one counts.
+                        rounds[name] = [max([took, *rounds.get(name, [])], key=lambda each: each["max_ms"])]
                 for action, chosen in previews_of(who):
                     name = f"{who} preview {action} {json.dumps(chosen)}"
                     body = {"action": action, "filter": chosen}

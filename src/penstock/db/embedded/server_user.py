@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pwd
 import shutil
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NAME = "penstock"
+LOCK = "/run/penstock-useradd.lock"
+"""Where only root can open it, so that nobody else can hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,24 @@ def _find(name: str) -> pwd.struct_passwd | None:
 
 
 def _create() -> pwd.struct_passwd | None:
+    """Create the user, unless another process did in the meantime.
+
+    One process at a time: of two `useradd` that run at once, the second replaces the first one's entry, and
+    a server that was started for the first has a user that no longer exists.
+    """
     useradd = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    if useradd is not None:
-        # A second process may win the race; what matters is that the user exists afterwards.
-        command = [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", NAME]
-        subprocess.run(command, capture_output=True, check=False)
-    return _find(NAME)
+    if useradd is None:
+        return None
+    command = [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", NAME]
+    try:
+        lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None  # A read-only system, where no user can be created either.
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (entry := _find(NAME)) is None:
+            subprocess.run(command, capture_output=True, check=False)
+            entry = _find(NAME)
+        return entry
+    finally:
+        os.close(lock)

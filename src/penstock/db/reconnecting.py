@@ -50,6 +50,12 @@ class ReconnectingConnection:
         rows = await self.fetch(query, *args)
         return rows[0][0] if rows else None
 
+    async def open(self) -> None:
+        """Connect before the first statement; if that fails, the first statement tries again."""
+        async with self._lock:
+            with contextlib.suppress(*CONNECTION_LOST), translated():
+                await self._open()
+
     async def close(self) -> None:
         """Close the connection; the next statement would reopen it."""
         connection, self._connection = self._connection, None

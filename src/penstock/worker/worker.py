@@ -109,6 +109,8 @@ class Worker:
         self._home = asyncio.get_running_loop()
         if self._options.owns_process:
             native_stall.prepare()
+        # All at once, and not one after the other when each is first used.
+        await asyncio.gather(self._claims.open(), self._closes.open(), self._errands.open())
         await self._calls.declare(self._registry.types.values())
         clock = await self._calls.clock()
         for schedule in self._registry.schedules.values():
@@ -184,10 +186,9 @@ class Worker:
         )
         await self._closer.flush(timeout=max(5.0, grace))
         await self._closer.stop()
-        if self._listener is not None:
-            await self._listener.stop()
-        if self._heartbeat is not None:
-            await self._heartbeat.stop()
+        await asyncio.gather(
+            *(service.stop() for service in (self._listener, self._heartbeat) if service is not None)
+        )
         if self._options.owns_process:
             native_stall.postpone(0.0)
         if self.registration is not None:
@@ -197,8 +198,7 @@ class Worker:
             except Exception as error:  # noqa: BLE001  # we are stopping anyway
                 # Its leases are rescued after it has been silent for a lease.
                 log.warning("deregistering_failed", worker_id=self.registration.worker_id, error=error)
-        for line in (self._claims, self._closes, self._errands):
-            await line.close()
+        await asyncio.gather(*(line.close() for line in (self._claims, self._closes, self._errands)))
         if self._pool is not None:
             await self._pool.close()
 

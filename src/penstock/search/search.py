@@ -46,10 +46,17 @@ DEPTH = 100
 DEEPER = 10
 """An index is asked once more, for this many times as many, if a few long documents hide the others."""
 
-MODELS = "select project_id, slug, embedder, next_embedder, fallback_embedders from search.models($1)"
+OPEN = """
+select o.budget_left, o.respelt, m.project_id, m.slug, m.embedder, m.next_embedder, m.fallback_embedders
+from (
+  select case when $2 then accounts.budget_left() end as budget_left,
+    case when $3 then search.respelt($4) end as respelt
+  offset 0  -- once, not for each project
+) o
+left join search.models($1) m on true
+"""
+"""What has to be known before the query is embedded, in one round trip: a row for each project, or one."""
 BACKGROUND = "select mean, deviation, sampled from search.background($1, $2)"
-BUDGET = "select accounts.budget_left()"
-RESPELT = "select search.respelt($1)"
 NOTE_USAGE = "select accounts.note_usage($1, $2, $3, $4, 0)"
 OVER_BUDGET = "the tenant's budget of embedded tokens for this month is used up"
 SEARCH = "select * from search.find($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
@@ -80,10 +87,12 @@ class Search:
         started = perf_counter()
         reranking = self._chosen(query)
         async with self._tenants.transaction(tenant_id) as connection:
-            found = [dict(row) for row in await connection.fetch(MODELS, query.projects)]
-            asks_models = query.mode != "text" or reranking is not None
-            left = await connection.fetchval(BUDGET) if asks_models else None
-            respelt = await connection.fetchval(RESPELT, query.query) if query.mode != "text" else None
+            embeds = query.mode != "text"
+            opened = await connection.fetch(
+                OPEN, query.projects, embeds or reranking is not None, embeds, query.query
+            )
+        left, respelt = opened[0]["budget_left"], opened[0]["respelt"]
+        found = [dict(row) for row in opened if row["project_id"] is not None]
         projects = of_stage(found, stage)
         check_indexed(projects, query.embedder)
         probes: list[QueryVector] = []

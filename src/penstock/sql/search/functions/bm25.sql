@@ -1,9 +1,10 @@
 -- The live chunks that match a query best by BM25 (search.bm25_weight), from the postings of its rarest lexemes. With a
 -- selective filter only the postings of its few documents are read. Without a filter nearly all postings are live, so the best
 -- are taken first and checked afterwards; only if too few of them are live is every posting checked. The query's words go into
--- the statements as parameters, never as text. Raises PS012.
+-- the statements as parameters, never as text. _lexemes and _shares: these words, if the caller has read them already. Raises PS012.
 create or replace function search.bm25(
-  _query text, _filter jsonb, _depth integer, _document_ids uuid[], _generations integer[], _budget integer default 10000
+  _query text, _filter jsonb, _depth integer, _document_ids uuid[], _generations integer[], _budget integer default 10000,
+  _lexemes text[] default null, _shares double precision[] default null
 )
 returns table (document_id uuid, generation integer, ordinal integer, score double precision)
 language plpgsql
@@ -23,7 +24,7 @@ declare
   v_rows integer;
 begin
   select array_agg(t.lexeme), array_agg(t.idf), max(t.average_length) into v_lexemes, v_idfs, v_average
-  from search.query_terms(_query, _budget) t;
+  from search.query_terms(_query, _budget, _lexemes, _shares) t;
   if v_lexemes is null then
     return;
   end if;

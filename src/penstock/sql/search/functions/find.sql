@@ -70,6 +70,9 @@ declare
   v_configs text[];
   v_lexemes text[];
   v_weights double precision[];
+  v_words text[];
+  v_shares double precision[];
+  v_added boolean[];
   v_identifiers text[] := case when _mode = 'vector' then '{}'::text[] else search.identifiers(_query) end;
   -- Whole: INV-100 is not in INV-1001.
   v_patterns text[] := array(
@@ -82,14 +85,18 @@ begin
       message = format('%L is not a search mode', _mode),
       hint = 'Use hybrid, vector or text.';
   end if;
+  select array_agg(w.text_config), array_agg(w.lexeme), array_agg(w.share), array_agg(w.is_added)
+  into v_configs, v_words, v_shares, v_added
+  from search.query_words(_query) w;
   select array_agg(t.text_config), array_agg(t.lexeme), array_agg(t.weight), search.lexeme_query(array_agg(distinct t.lexeme))
   into v_configs, v_lexemes, v_weights, v_marks
-  from search.term_weights(_query) t;
+  from search.term_weights(_query, v_configs, v_words, v_shares, v_added) t;
 
   return query
     with gathered as materialized (
       select g.* from search.gathered(
-        _query, _mode, _limit, _filter, _models, _vectors, _include_clients, _near, _matched, _per_document) g
+        _query, _mode, _limit, _filter, _models, _vectors, _include_clients, _near, _matched, _per_document,
+        v_words, v_shares) g
     ), weighed as materialized (
       -- The model that carries least decides: scores of one search are comparable. Of a few passages none can stand out.
       select coalesce(min(search.vector_weight(s.model, s.standout)), 0.5) as weight
@@ -121,6 +128,18 @@ begin
         max(r.near_part) as near_part, max(r.text_part) as text_part
       from ranked r
       group by r.kind, r.id, r.generation, r.ordinal
+    ), language as materialized (
+      -- Few, and asked about once each: there are hundreds of passages.
+      select d.document_id as id, coalesce(d.pipeline_config ->> 'language', d.language, p.text_config) as name
+      from (select distinct f.id from fused f where _mode = 'hybrid' and f.kind = 'chunk') f
+      join ingest.document d on d.document_id = f.id
+      join accounts.project p on p.project_id = d.project_id
+    ), unread as materialized (
+      select l.id
+      from (
+        select n.name from (select distinct l.name from language l) n where not search.reads_language(_models, n.name)
+      ) n
+      join language l on l.name = n.name
     ), named as (
       select f.*, case when cardinality(v_identifiers) > 0 and f.kind = 'chunk' then (
         select avg((position(i.word in c.lowered) > 0 and c.lowered ~ i.pattern)::integer)::float8
@@ -128,15 +147,10 @@ begin
           select lower(c.text) as lowered from ingest.chunk c
           where c.document_id = f.id and c.generation = f.generation and c.ordinal = f.ordinal) c
         cross join unnest(v_identifiers, v_patterns) as i (word, pattern)) else 0 end as exact,
-        case when l.is_read then w.weight else 0 end as weight
+        case when u.id is null then w.weight else 0 end as weight
       from fused f
       cross join weighed w
-      cross join lateral (
-        select coalesce((
-          select search.reads_language(_models, coalesce(d.pipeline_config ->> 'language', d.language, p.text_config))
-          from ingest.document d
-          join accounts.project p on p.project_id = d.project_id
-          where _mode = 'hybrid' and f.kind = 'chunk' and d.document_id = f.id), true) as is_read) l
+      left join unread u on f.kind = 'chunk' and u.id = f.id
     ), scored as (
       select n.*, case _mode
           when 'vector' then n.vector_score

@@ -1,7 +1,8 @@
 -- The passages and clients that search.find() fuses: the nearest and the best matching hundred, or twice _limit if that is more. A
 -- passage that is in both lists is returned twice, `is_near` says from which one. If these are passages of so few documents that
 -- others are hidden by them (fewer hits than _limit with _per_document of each, and a list that was full), that list is read ten
--- times as deep, once. Lists of an index outside the database (_near, _matched) are taken as they are. For search.find(). Raises
+-- times as deep, once. Lists of an index outside the database (_near, _matched) are taken as they are. _lexemes
+-- and _shares: the query's words, if the caller has read them already. For search.find(). Raises
 -- PS005, PS012.
 create or replace function search.gathered(
   _query text,
@@ -13,7 +14,9 @@ create or replace function search.gathered(
   _include_clients boolean,
   _near jsonb,
   _matched jsonb,
-  _per_document integer
+  _per_document integer,
+  _lexemes text[] default null,
+  _shares double precision[] default null
 )
 returns table (
   is_near boolean,
@@ -45,7 +48,7 @@ begin
       where _mode <> 'text' and _near is null
     ), matched as materialized (
       select m.*
-      from search.bm25(_query, _filter, v_depth, v_document_ids, v_generations) m
+      from search.bm25(_query, _filter, v_depth, v_document_ids, v_generations, 10000, _lexemes, _shares) m
       where _mode <> 'vector' and _matched is null
     ), given as materialized (
       select true as is_near, 'chunk' as kind, n.document_id as id, n.generation, n.ordinal, n.model, n.score
@@ -101,7 +104,7 @@ begin
     union all
     select false, 'chunk', m.document_id, m.generation, m.ordinal, null, m.score
     from hidden h
-    cross join lateral search.bm25(_query, _filter, v_deeper, v_document_ids, v_generations) m
+    cross join lateral search.bm25(_query, _filter, v_deeper, v_document_ids, v_generations, 10000, _lexemes, _shares) m
     where h.matched_is_full
     union all
     select g.* from given g;

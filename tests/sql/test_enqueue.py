@@ -131,15 +131,6 @@ async def test_compression_does_not_get_a_payload_past_the_limit(database: Datab
         await refused(queue, "select queues.enqueue('job', o.payload) from outbox o", "PS004", "payload")
 
 
-async def test_a_large_payload_is_stored_without_compressing_it(database: Database) -> None:
-    """Compressing was most of what enqueuing half a megabyte cost."""
-    async with calls(database) as queue:
-        task = await queue.enqueue({"text": "x" * 500_000})
-        compressed = "select pg_column_compression(payload) from queues.task where task_id = $1"
-        assert await queue.admin.fetchval(compressed, task) is None
-        assert (await queue.claim_one(await queue.worker()))["task_id"] == task
-
-
 async def test_a_notification_is_sent_only_while_a_worker_is_idle(database: Database) -> None:
     async with calls(database) as queue:
         worker = await queue.worker()

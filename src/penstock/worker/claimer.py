@@ -27,6 +27,12 @@ log = get_logger(__name__)
 
 LARGEST_CLAIM = 1_000
 LARGEST_PREFETCH = 2_000
+FIRST_CLAIM = 16
+"""How many tasks are claimed before it is known how large their payloads are."""
+CLAIM_BYTES = 8 << 20
+"""About how much payload a claim may return: what is more takes new memory each time, which is slower than reading it."""
+PREFETCH_BYTES = 64 << 20
+"""About how much payload may be claimed ahead of the slots."""
 PROBE_SECONDS = 0.25
 ADMIT_SECONDS = 0.05
 FIRST_POLL = 0.05
@@ -147,7 +153,7 @@ class Claimer:
         if registration is None or not registration.valid:
             await asyncio.sleep(0.02)
             return
-        wanted = min(self._wanted(), LARGEST_CLAIM)
+        wanted = min(self._wanted(), self._largest_claim())
         if wanted <= 0:
             self._slots.room.clear()
             if self._wanted() <= 0:
@@ -161,7 +167,7 @@ class Claimer:
         except BaseException:
             self._asked += asked
             raise
-        self._load.claimed(len(leases))
+        self._load.claimed([len(lease.payload) for lease in leases])
         if leases:
             self._lingered = 0
             if not self._options.notify:
@@ -347,12 +353,15 @@ class Claimer:
         finally:
             self._wake.clear()
 
+    def _largest_claim(self) -> int:
+        return min(LARGEST_CLAIM, max(self._load.fit(CLAIM_BYTES), 1)) if self._load.known else FIRST_CLAIM
+
     def _wanted(self) -> int:
         """How many tasks to claim now: free slots, plus what they will run within the prefetch time."""
         # By what ended: a long task that has just begun must not be taken for the first of many short
         # ones, or another one would be fetched and wait behind it while other workers are idle.
         rate = self._load.run_rate(self._slots.started - self._slots.busy)
-        ahead = min(int(rate * self._options.prefetch_seconds), LARGEST_PREFETCH)
+        ahead = min(int(rate * self._options.prefetch_seconds), LARGEST_PREFETCH, self._load.fit(PREFETCH_BYTES))
         target = self._slots.concurrency + ahead
         self._slots.low_water = max(ahead // 2, 1)
         outstanding = self._slots.outstanding

@@ -1,7 +1,8 @@
-"""Measures how fast a queue's tasks arrive: decides how much to prefetch, and between NOTIFY and polling."""
+"""Measures how fast a queue's tasks arrive and how large they are: decides how much to prefetch, and between NOTIFY and polling."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import monotonic
 
 FAST = 400.0
@@ -43,10 +44,21 @@ class Load:
         self._lately = Rate(0.2)
         self._runs = Rate(0.02)
         self._ended = 0
+        self._payload = 0.0
+        self.known = False
+        """Something was claimed, so that there is a size to go by."""
 
-    def claimed(self, count: int) -> None:
-        self._now.took(count)
-        self._lately.took(count)
+    def claimed(self, sizes: Sequence[int]) -> None:
+        """A claim returned payloads of these sizes."""
+        self._now.took(len(sizes))
+        self._lately.took(len(sizes))
+        if sizes:
+            self._payload = sum(sizes) / len(sizes)
+            self.known = True
+
+    def fit(self, size: int) -> int:
+        """How many payloads like those of the last claim are as large as this together."""
+        return int(size / max(self._payload, 1.0))
 
     def run_rate(self, ended: int) -> float:
         """Runs ended per second; the numbers claimed and started say nothing about how long runs take."""

@@ -8,7 +8,7 @@
 -- again and the worker can close nothing. A close is flushed after its claim, so it never survives without it. Only for
 -- a transaction that does nothing but claim.
 -- `failures` and `losses` count earlier runs: those that failed, and those whose worker was lost. This run is attempt
--- failures + 1.
+-- failures + 1. The payload is json, not jsonb: a large one is stored as that text and leaves as it is.
 -- _avoid skips the lanes of these tenants (internal.lane_tenant), for a worker whose slots for them are full.
 -- With _pass_on, a worker that got as many tasks as it asked for is no longer woken for others while someone else can be, and if
 -- there are more, the next worker that waits is woken.
@@ -31,7 +31,7 @@ returns table (
   lease_id bigint,
   task_id bigint,
   task_type text,
-  payload jsonb,
+  payload json,
   failures smallint,
   losses smallint,
   held smallint,
@@ -167,10 +167,10 @@ begin
           v_now + coalesce(_lease_for, t.time_limit + interval '30 seconds') as deadline_at
         from picked p
         join (
-          select k.task_id, k.task_type, k.payload, k.tenant_id, k.time_limit
+          select k.task_id, k.task_type, coalesce(k.large_payload, to_json(k.payload)) as payload, k.tenant_id, k.time_limit
           from queues.task k where k.task_id = any (array(select i.task_id from picked i))
           union all
-          select k.task_id, k.task_type, k.payload, k.tenant_id, k.time_limit
+          select k.task_id, k.task_type, coalesce(k.large_payload, to_json(k.payload)), k.tenant_id, k.time_limit
           from queues.task_kept k where k.task_id = any (array(select i.task_id from picked i))
         ) t using (task_id)
       ), leased as (

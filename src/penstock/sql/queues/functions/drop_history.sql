@@ -28,9 +28,9 @@ begin
     if _parent = 'task' then
       execute format(
         'insert into queues.task_kept (
-           task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, unique_key,
+           task_id, task_type, payload, large_payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, unique_key,
            on_duplicate, limit_key, time_limit, max_attempts, kept_at)
-         select t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority,
+         select t.task_id, t.task_type, t.payload, t.large_payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority,
            t.tenant_id, t.unique_key, t.on_duplicate, t.limit_key, t.time_limit, t.max_attempts,
            internal.clock()
          from queues.%I t

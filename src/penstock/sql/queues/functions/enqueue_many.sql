@@ -28,6 +28,8 @@ declare
   v_type queues.task_type;
   v_queue queues.queue;
   v_now timestamptz := internal.clock();
+  -- A larger payload is kept as text (queues.task.large_payload): a claim returns text, and making it costs most of a large claim.
+  v_inline constant integer := 16384;
   v_due timestamptz;
   v_priority integer;
   v_lane bigint;
@@ -149,11 +151,13 @@ begin
   if v_straight then
     with taken as (
       insert into queues.task (
-        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit,
+        task_id, task_type, payload, large_payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit,
         max_attempts)
-      select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
+      select nextval('queues.task_id_seq'), _task_type, case when not l.is_large then p.payload end,
+        case when l.is_large then to_json(p.payload) end, v_now, v_due, v_queue.queue_id, v_priority,
         v_tenant_id, coalesce(_time_limit, v_type.time_limit), _max_attempts
       from unnest(_payloads) as p (payload)
+      cross join lateral (select pg_column_size(p.payload) > v_inline as is_large) l
       returning task_id
     ), shown as (
       insert into queues.ready (lane, seq, task_id, failures, losses, held)
@@ -166,14 +170,16 @@ begin
   else
     with taken as (
       insert into queues.task (
-        task_id, task_type, payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit, max_attempts,
-        unique_key, on_duplicate, limit_key)
-      select nextval('queues.task_id_seq'), _task_type, p.payload, v_now, v_due, v_queue.queue_id, v_priority,
+        task_id, task_type, payload, large_payload, enqueued_at, scheduled_at, queue_id, priority, tenant_id, time_limit,
+        max_attempts, unique_key, on_duplicate, limit_key)
+      select nextval('queues.task_id_seq'), _task_type, case when not l.is_large then p.payload end,
+        case when l.is_large then to_json(p.payload) end, v_now, v_due, v_queue.queue_id, v_priority,
         v_tenant_id, coalesce(_time_limit, v_type.time_limit), _max_attempts,
         internal.key_hash(v_scope, p.unique_key),
         case when p.unique_key is not null then v_mode::queues.on_duplicate end,
         internal.key_hash(format('limit %s', v_queue.queue_id), p.limit_key)
       from unnest(_payloads, _unique_keys, _limit_keys) as p (payload, unique_key, limit_key)
+      cross join lateral (select pg_column_size(p.payload) > v_inline as is_large) l
       returning task_id, unique_key, limit_key
     ), shown as (
       insert into queues.waiting (

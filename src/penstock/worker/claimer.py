@@ -361,7 +361,9 @@ class Claimer:
         # By what ended: a long task that has just begun must not be taken for the first of many short
         # ones, or another one would be fetched and wait behind it while other workers are idle.
         rate = self._load.run_rate(self._slots.started - self._slots.busy)
-        ahead = min(int(rate * self._options.prefetch_seconds), LARGEST_PREFETCH, self._load.fit(PREFETCH_BYTES))
+        ahead = min(
+            int(rate * self._options.prefetch_seconds), LARGEST_PREFETCH, self._load.fit(PREFETCH_BYTES)
+        )
         target = self._slots.concurrency + ahead
         self._slots.low_water = max(ahead // 2, 1)
         outstanding = self._slots.outstanding

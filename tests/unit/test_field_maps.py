@@ -128,6 +128,14 @@ def test_amounts_are_exact_from_the_payload_to_the_database() -> None:
             money(wrong)
 
 
+def test_an_amount_of_a_few_characters_is_not_written_as_gigabytes() -> None:
+    for wrong in ("1e-999999999", "0e-999999999", f"0.{'0' * 400}1"):
+        with pytest.raises(ValueError, match="not an amount"):
+            money(wrong)
+    assert exact_json(money("0e999999999")) == "0"
+    assert money(5e-324) == Decimal("5e-324")
+
+
 def test_domains_are_found_in_what_people_write() -> None:
     assert domain("https://www.Acme.co.uk/about?x=1") == "acme.co.uk"
     assert [domain(value) for value in ("n/a", "acme", "http://[", None, "")] == [None] * 5

@@ -129,6 +129,8 @@ def test_copies_of_an_event_have_one_identity_and_events_without_order_have_none
         (json.dumps({"Records": [record("one")] * (MOST_RECORDS + 1)}), "at most 100"),
         (json.dumps(sns(sns(sns(sns(event("one")))))), "wrapped more than 3 times"),
         (json.dumps({**bridged("one"), "source": "aws.ec2"}), "is not aws.s3"),
+        (json.dumps({**bridged("one"), "detail-type": {}}), "detail-type: there is no such text"),
+        (json.dumps({**bridged("one"), "detail-type": []}), "detail-type: there is no such text"),
         (json.dumps({"Type": "Notification", "Message": "hello"}), "not JSON"),
     ],
 )

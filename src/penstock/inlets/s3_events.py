@@ -93,7 +93,7 @@ def _plain(records: Sequence[Any]) -> Sequence[ObjectEvent]:
 def _bridged(given: Mapping[str, Any]) -> Sequence[ObjectEvent]:
     if given.get("source") != "aws.s3":
         raise EventRefused(f"source: {str(given.get('source'))[:100]!r} is not aws.s3")
-    if given["detail-type"] not in _BRIDGED:
+    if _text(given, "detail-type", "") not in _BRIDGED:
         return ()
     detail = _object(given, "detail", "")
     thing = _object(detail, "object", "detail")

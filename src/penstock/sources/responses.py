@@ -91,12 +91,8 @@ def _codes(body: Any) -> Iterator[object]:
         yield body.get(name)
     error = body.get("error")
     if isinstance(error, dict):  # Google
-        for each in error.get("errors") or ():
-            if isinstance(each, dict):
-                yield each.get("reason")
-        for each in error.get("details") or ():
-            if isinstance(each, dict):
-                yield each.get("reason")
+        for each in (*_objects(error.get("errors")), *_objects(error.get("details"))):
+            yield each.get("reason")
         yield error.get("status")
         if isinstance(error.get("code"), str):  # Microsoft Graph; Google's is the HTTP status
             yield error["code"]
@@ -104,10 +100,14 @@ def _codes(body: Any) -> Iterator[object]:
         yield error
     fault = body.get("Fault") or body.get("fault")  # QuickBooks, and its gateway
     if isinstance(fault, dict):
-        for each in fault.get("Error") or fault.get("error") or ():
-            if isinstance(each, dict):
-                yield each.get("code")
+        for each in _objects(fault.get("Error") or fault.get("error")):
+            yield each.get("code")
         yield fault.get("type")
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    """What is a list of objects where the vendor documents one; nothing of anything else."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _wait(answer: HttpFailure, codes: list[str]) -> float:
@@ -129,8 +129,8 @@ def _missing_scope(answer: HttpFailure) -> str | None:
         parsed = json.loads(answer.body[:_LONGEST_BODY] or b"{}")
     except (ValueError, RecursionError):
         parsed = {}
-    for each in parsed.get("errors") or () if isinstance(parsed, dict) else ():
-        context = each.get("context") if isinstance(each, dict) else None
+    for each in _objects(parsed.get("errors")) if isinstance(parsed, dict) else ():
+        context = each.get("context")
         scopes = context.get("requiredGranularScopes") if isinstance(context, dict) else None
         if isinstance(scopes, list) and scopes and _CODE.fullmatch(str(scopes[0])):
             return f"scope {scopes[0]}"

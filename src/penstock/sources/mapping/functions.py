@@ -18,6 +18,8 @@ EPOCH_DIGITS: Final = re.compile(r"-?[0-9]{9,14}\Z")
 DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 ADDRESS: Final = re.compile(r"<([^<>]*)>\s*\Z")
 LARGEST_AMOUNT: Final = Decimal(10) ** 30
+MOST_PLACES: Final = 400
+"""After the point: more than any float has. `1e-999999999` would be a gigabyte once it is written out."""
 MILLISECONDS_FROM: Final = 10**11
 """A count of seconds this large would be in the year 5138: it is a count of milliseconds."""
 
@@ -62,9 +64,14 @@ def money(value: Json) -> Decimal | None:
         amount = Decimal(text)
     except InvalidOperation:
         raise ValueError("is not an amount") from None
-    if not amount.is_finite() or abs(amount) >= LARGEST_AMOUNT:
+    if not amount.is_finite() or abs(amount) >= LARGEST_AMOUNT or _places(amount) > MOST_PLACES:
         raise ValueError("is not an amount")
     return amount
+
+
+def _places(amount: Decimal) -> int:
+    exponent = amount.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
 
 
 def whole(value: Json) -> int | None:

@@ -256,6 +256,23 @@ async def test_what_cannot_become_a_task_stays_in_the_failed_set_with_the_reason
         bridges.stop(bridge)
 
 
+async def test_a_job_that_postgres_rejects_is_refused_and_holds_up_no_other(
+    database: Database, hands: Hands, bridges: Bridges
+) -> None:
+    """Such as one that a trigger or a constraint of the team's own does not accept."""
+    async with moved(database) as there:
+        await there.admin.execute(
+            "alter table queues.task add constraint not_thirteen check (payload ->> 'n' <> '13')"
+        )
+        hands.add(INGEST, *(job(n) for n in range(10, 20)))
+        bridge = bridges.start()
+        await eventually(lambda: there.numbers_are(10, 11, 12, 14, 15, 16, 17, 18, 19))
+        await eventually(lambda: hands.counts(INGEST).get("failed") == 1)
+        (failed,) = hands.failed(INGEST)
+        assert failed["reason"].startswith("Postgres rejected it (23514)")
+        bridges.stop(bridge)
+
+
 async def test_schedulers_are_refused_and_of_flows_only_the_children_are_moved(
     database: Database, hands: Hands, bridges: Bridges
 ) -> None:

@@ -218,6 +218,24 @@ async def test_no_message_is_blamed_for_what_is_wrong_with_the_server(
         assert await move(queue.runtime, 1) == (1, 1, 0)
 
 
+async def test_a_queue_that_was_dropped_and_created_again_is_named_until_it_is_added_again(
+    database: Database,
+) -> None:
+    """Its new tables give Penstock no rights; what was sent to it waits."""
+    await add_queue(database, version="1.13.0")
+    async with calls(database) as queue:
+        for change in ("drop_queue", "create"):
+            await queue.admin.execute(f"select pgmq.{change}('orders')")
+            with pytest.raises(asyncpg.PostgresError, match="it was created again") as caught:
+                await move(queue.runtime)
+            assert caught.value.sqlstate == "PS013"
+            assert caught.value.hint is not None
+            assert caught.value.hint.endswith("penstock inlet add pgmq orders")
+        await send(queue.admin, "{}")
+        await prepare_queue(queue.admin, "orders", wrappers=False)
+        assert await move(queue.runtime) == (1, 1, 0)
+
+
 async def test_an_envelope_names_its_type_and_its_tenant(database: Database) -> None:
     await add_queue(database, config='{"queue": "orders", "shape": "envelope"}')
     async with calls(database) as queue:

@@ -29,6 +29,14 @@ begin
     raise exception using errcode = 'PS005', detail = 'inlet',
       message = format('inlet %L does not read pgmq', _inlet), hint = 'Name an inlet that was added by penstock inlet add pgmq.';
   end if;
+  if not coalesce(
+    has_schema_privilege(to_regnamespace('pgmq'), 'usage')
+    and has_table_privilege(to_regclass(internal.pgmq_table(v_queue, 'q')), 'delete'), false)
+  then
+    raise exception using errcode = 'PS013', detail = 'queue',
+      message = format('pgmq has no queue %L, or it was created again since the inlet was added', left(v_queue, 80)),
+      hint = format('Create it, then add the inlet again with its options: penstock inlet add pgmq %s', _inlet);
+  end if;
   execute $read$
     select array_agg(m.msg_id order by m.msg_id), array_agg(m.message order by m.msg_id),
       bool_and(jsonb_typeof(m.message) = 'object' and pg_column_size(m.message) <= 16777216),

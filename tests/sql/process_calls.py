@@ -50,7 +50,9 @@ class Processes:
         return root
 
     async def payload(self, task_id: int) -> dict[str, Any]:
-        found = await self.calls.admin.fetchval("select payload from queues.find_task($1)", task_id)
+        found = await self.calls.admin.fetchval(
+            "select coalesce(payload, large_payload::jsonb) from queues.find_task($1)", task_id
+        )
         return cast("dict[str, Any]", json.loads(found))
 
     async def supervise(self, root_id: int, **payload: object) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from penstock.testing.databases import connected
 
 _READ = """
 select
-  t.task_id, t.task_type, t.payload, t.enqueued_at, coalesce(s.due_at, t.scheduled_at) as due_at,
-  t.scheduled_at, q.queue_name, t.priority, t.tenant_id, s.state, s.attempt
+  t.task_id, t.task_type, coalesce(t.payload, t.large_payload::jsonb) as payload, t.enqueued_at,
+  coalesce(s.due_at, t.scheduled_at) as due_at, t.scheduled_at, q.queue_name, t.priority,
+  t.tenant_id, s.state, s.attempt
 from (
   select r.task_id, 'ready' as state, r.failures + 1 as attempt, null::timestamptz as due_at
   from queues.ready r

@@ -14,7 +14,8 @@ begin
     on_duplicate, limit_key, time_limit, max_attempts, attempts, losses, reason, error_code, error_message, fingerprint,
     errors, died_at)
   select
-    t.task_id, t.task_type, t.payload, t.enqueued_at, t.scheduled_at, t.queue_id, t.priority, t.tenant_id, t.unique_key,
+    t.task_id, t.task_type, coalesce(t.payload, t.large_payload::jsonb), t.enqueued_at, t.scheduled_at, t.queue_id, t.priority,
+    t.tenant_id, t.unique_key,
     t.on_duplicate, t.limit_key, t.time_limit, t.max_attempts, _failures, _losses, _reason, _error_code, _error_message,
     internal.fingerprint(t.task_type, _error_code, _error_message),
     (select coalesce(jsonb_agg(jsonb_build_object(

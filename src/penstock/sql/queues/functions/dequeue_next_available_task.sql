@@ -32,6 +32,8 @@ begin
     from queues.claim(0, v_queue, 1, _admit => false, _lease_for => interval '5 minutes') c;
     if found then
       select * into v_task from queues.find_task(v_task_id);
+      v_task.payload := coalesce(v_task.payload, v_task.large_payload::jsonb);
+      v_task.large_payload := null;
       return v_task;
     end if;
   end loop;

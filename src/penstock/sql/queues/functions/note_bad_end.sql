@@ -6,6 +6,9 @@ language sql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
+  with task as materialized (
+    select t.queue_id, t.tenant_id, coalesce(t.payload, t.large_payload::jsonb) as payload from queues.find_task(_task_id) t
+  )
   select queues.enqueue(
     _task_type => 'db_function',
     _payload => jsonb_build_object(
@@ -16,7 +19,7 @@ as $$
       'retriable', _retriable),
     _queue => q.queue_name,
     _tenant_id => t.tenant_id)
-  from queues.find_task(_task_id) t
+  from task t
   join queues.queue q using (queue_id)
   where jsonb_typeof(t.payload -> 'error_handler') = 'string'
     and not exists (select from queues.stopped_tenant s

@@ -32,7 +32,7 @@ begin
     'tenant_id', v_task.tenant_id,
     'enqueued_at', v_task.enqueued_at,
     'scheduled_at', v_task.scheduled_at,
-    'payload', v_task.payload,
+    'payload', coalesce(v_task.payload, v_task.large_payload::jsonb),
     'has_unique_key', v_task.unique_key is not null,
     'has_limit_key', v_task.limit_key is not null,
     'due_at', (select w.due_at from queues.waiting w where w.task_id = _task_id limit 1),

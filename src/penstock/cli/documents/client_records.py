@@ -125,7 +125,7 @@ def facts_of(options: Sequence[str] | None) -> dict[str, Any]:
             raise typer.BadParameter(f"{option!r} is not of the form NAME=VALUE", param_hint="--fact")
         try:
             found[key] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[key] = value
     return found
 

@@ -79,6 +79,6 @@ def _changes(given: Sequence[str]) -> dict[str, Any]:
             )
         try:
             changes[name.strip()] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             changes[name.strip()] = value
     return changes

@@ -68,3 +68,102 @@ def test_a_book_with_a_damaged_table_of_contents_is_read(name: str, tmp_path: Pa
             damaged.writestr(part, source.read(part).replace(b"<manifest>", item.encode()))
         damaged.writestr(f"OEBPS/{name}", b"<html><ol><li>not closed")
     assert parse(written(tmp_path, "damaged.epub", held.getvalue())).text == parse(whole).text
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [("shift_jis", "水車の門"), ("gbk", "水车的门"), ("euc-kr", "물레방아"), ("utf-9", "gate")],
+)
+def test_xml_in_an_encoding_that_expat_does_not_know_is_read(
+    encoding: str, words: str, tmp_path: Path
+) -> None:
+    source = f'<?xml version="1.0" encoding="{encoding}"?><r><p>{words}</p></r>'
+    path = written(tmp_path, "a.xml", source.encode("utf-8" if encoding == "utf-9" else encoding))
+    assert parse(path).text == f"# r\n\np: {words}"
+
+
+def test_words_of_broken_xml_are_kept_also_in_cdata_and_entities(tmp_path: Path) -> None:
+    made = parse(written(tmp_path, "a.xml", b"<?xml version='1.0'?><r><p><![CDATA[a gate]]> &amp; b</p>"))
+    assert made.text.strip() == "a gate & b"
+
+
+def test_a_web_page_in_the_encoding_of_its_xml_declaration(tmp_path: Path) -> None:
+    page = '<?xml version="1.0" encoding="iso-8859-2"?><html><body><p>Žluťoučký</p></body></html>'
+    assert parse(written(tmp_path, "a.xhtml", page.encode("iso-8859-2"))).text == "Žluťoučký"
+
+
+def test_a_text_that_begins_with_many_blank_lines_is_not_empty(tmp_path: Path) -> None:
+    assert parse(written(tmp_path, "a.txt", b"\n" * 20_000 + b"the words")).text == "the words"
+
+
+def test_pictures_and_conditions_of_asciidoc_are_not_taken_for_words(tmp_path: Path) -> None:
+    source = (
+        "= Gate\n\nifdef::web[]\nOn the web.\nendif::[]\n\nimage::a.png[A gate, 300]\n\n"
+        "image::b.png[width=300]\n\ninclude::c.adoc[]\n\nifndef::web[Only in print.]\n"
+    )
+    made = parse(written(tmp_path, "a.adoc", source.encode()))
+    assert made.text == "# Gate\n\nOn the web.\n\nA gate\n\nOnly in print."
+
+
+def test_what_is_only_for_one_output_of_a_restructured_text_is_read(tmp_path: Path) -> None:
+    made = parse(written(tmp_path, "a.rst", b"Gate\n====\n\n.. only:: html\n\n   On the web.\n\nAlways.\n"))
+    assert made.text == "# Gate\n\nOn the web.\n\nAlways."
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (
+            r"It costs $5. Bold \textbf{words}." + "\n\n" + r"Then \textbf{bold} \noindent words.",
+            "Then bold words.",
+        ),
+        (r"See \url{http://a.example/b%20c} and \href{http://d.example/%7E}{there}. End.", None),
+        (r"\begin{tabular*}{\textwidth}{ll} a & b \\ \hline c & d \end{tabular*}", None),
+        ("\\begin{verbatim*}\ncode\n\\end{verbatim*}\n\n\\section{After}\n", "## After"),
+        (r"$$\begin{array}{l} x \\ \hline y \end{array}$$", None),
+    ],
+)
+def test_odd_latex_keeps_its_words_and_adds_none(source: str, text: str | None, tmp_path: Path) -> None:
+    made = parse(written(tmp_path, "a.tex", source.encode())).text
+    if text is not None:
+        assert made.endswith(text)
+    elif "url" in source:
+        assert made == "See http://a.example/b%20c and http://d.example/%7E there. End."
+    elif "tabular" in source:
+        assert made == "| a | b |\n| --- | --- |\n| c | d |"
+    else:
+        assert "hline" not in made
+
+
+@pytest.mark.parametrize(
+    "source",
+    [rb"\'83e\'83X\'83g abc", rb"\'83\'65\'83\'58\'83\'67 abc", rb"\u12486\'83e\u12473\'83X\u12488\'83g abc"],
+)
+def test_characters_of_two_bytes_in_rich_text_are_joined(source: bytes, tmp_path: Path) -> None:
+    head = rb"{\rtf1\ansi\ansicpg932\uc2{\fonttbl{\f0\fnil\fcharset128 MS Gothic;}}\f0 "
+    assert parse(written(tmp_path, "a.rtf", head + source + rb"\par}")).text == "テスト abc"
+    folder = head + rb"\'95\\\'95\{x\par}"  # whose second bytes are the signs of rich text
+    assert parse(written(tmp_path, "b.rtf", folder)).text == b"\x95\\\x95{x".decode("cp932")
+
+
+def test_numbered_paragraphs_and_bibliographies_of_an_open_document_are_read(tmp_path: Path) -> None:
+    body = (
+        "<text:numbered-paragraph><text:p>One.</text:p></text:numbered-paragraph>"
+        "<text:bibliography><text:index-body><text:p>Two.</text:p></text:index-body></text:bibliography>"
+    )
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        inside = f"<office:body><office:text>{body}</office:text></office:body>"
+        archive.writestr("content.xml", f'<d xmlns:office="o" xmlns:text="t">{inside}</d>')
+    assert parse(written(tmp_path, "a.odt", held.getvalue())).text == "One.\n\nTwo."
+
+
+def test_settings_at_the_head_of_subtitles_are_not_said(tmp_path: Path) -> None:
+    source = b"WEBVTT\nKind: captions\nLanguage: en\n\n00:01.000 --> 00:02.000\nHello\n"
+    assert parse(written(tmp_path, "a.vtt", source)).text == "[00:00:01] Hello"
+
+
+def test_the_name_of_a_class_ends_before_its_colon(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.swift", b"class Gate: Valve {\n}\n")
+    assert ("a.swift", "Gate") in read(path).headings

@@ -64,6 +64,8 @@ def kind_of(path: Path, mime_type: str, filename: str | None) -> tuple[str, tupl
     """The file's type, by its content; a contradicting name or declared type is rejected."""
     with path.open("rb") as file:
         head = file.read(sniffing.HEAD_BYTES)
+        while head and not head.strip():  # what is blank at the start does not make it empty
+            head = file.read(sniffing.HEAD_BYTES)
         kind = sniffing.sniff(head, filename=filename, declared=mime_type)
         if kind in _OLE:  # its directory, which tells the type, may be anywhere
             file.seek(sniffing.ole_directory(head))

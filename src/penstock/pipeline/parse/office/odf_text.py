@@ -9,8 +9,14 @@ from penstock.pipeline.parse.office.package import Element, all_of, attribute, c
 from penstock.pipeline.parse.office.pieces import Pieces
 
 _MOST_SPANNED = 64
-_HOLDERS = {"section", "index-body", "index-title", "g", "a", "text-box", "custom-shape", "rect", "ellipse"}
-_INDEXES = {"table-of-content", "alphabetical-index", "illustration-index", "table-index", "user-index"}
+_HOLDERS = {
+    *("section", "index-body", "index-title", "numbered-paragraph"),
+    *("g", "a", "text-box", "custom-shape", "rect", "ellipse"),
+}
+_INDEXES = {
+    *("table-of-content", "alphabetical-index", "illustration-index", "table-index", "user-index"),
+    *("object-index", "bibliography"),
+}
 
 
 class FlowReader:

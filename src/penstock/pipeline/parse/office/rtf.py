@@ -28,6 +28,7 @@ _CHARSETS = {
     222: "cp874",
     238: "cp1250",
 }
+_TWO_BYTES = frozenset({"cp932", "cp936", "cp949", "cp950", "cp1361", "gbk", "big5", "johab"})
 _CODE_PAGES = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850", "ansi": "cp1252"}
 _CHARACTERS = {
     "tab": "\t",
@@ -111,10 +112,18 @@ class RtfReader:
             if token.byte is not None:
                 self._byte(token.byte)
                 continue
+            text = token.text
             if self._bytes:
+                # The second byte of a character may be written as the letter that has its number.
+                if self._lacks_half() and (half := text[:1] or _SYMBOLS.get(token.symbol, "")):
+                    self._bytes += half.encode("latin-1")
+                    text = text[1:]
+                    self._flush()
+                    if not text:
+                        continue
                 self._flush()
-            if token.text:
-                self._text(token.text)
+            if text:
+                self._text(text)
             elif token.word:
                 self._word(token)
             elif token.brace:
@@ -135,6 +144,15 @@ class RtfReader:
             self._to_skip -= 1
         else:
             self._bytes.append(byte)
+
+    def _lacks_half(self) -> bool:
+        """Whether the bytes end with the first one of a character that has two."""
+        encoding = self._group.encoding
+        if encoding not in _TWO_BYTES:
+            return False
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        decoder.decode(bytes(self._bytes))
+        return bool(decoder.getstate()[0])
 
     def _flush(self) -> None:
         if self._bytes:

@@ -20,7 +20,7 @@ _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3,}|--)(\w
 _TABLE = re.compile(r"[|,:!]={3,}[ \t]*+")
 _ITEM = re.compile(r"[ \t]*+(?:[*-]{1,6}|\.{1,6}|<?\d{0,3}[.>])[ \t]++(?=\S)")
 _TERM = re.compile(r"[ \t]*+(\S.{0,200}?)(?:::{1,3}|;;)(?:[ \t]++(.*+))?+$")
-_MACRO_BLOCK = re.compile(r"(image|video|audio|toc|include|ifdef|ifndef|endif|ifeval)::([^\[\]]*+)\[(.*+)\]")
+_MACRO_BLOCK = re.compile(r"(image|video|audio|toc|include|ifdef|ifndef|endif|ifeval)::([^\[\]]*+)\[(.*)\]")
 _FOOTNOTE = re.compile(r"footnote:[\w-]*+\[([^\[\]]*+)\]")
 _LINK = re.compile(
     r"(?:link:|xref:|mailto:)?(?<![\w./#@-])((?:https?|ftp)://[^\s\[\]<>]++|[\w./#@-]{1,200}+)\[([^\[\]]*+)\]"
@@ -30,6 +30,7 @@ _ANCHOR = re.compile(r"\[\[[^\[\]]*+\]\]|\[#[^\[\]]*+\]")
 _EMPHASIS = re.compile(r"(?<!\w)([*_`#]{1,2})(?=\S)([^*_`#\n]{1,500}+)\1(?!\w)")
 _CELL = re.compile(r"(?:\d*+(?:\.\d++)?+[+*])?(?:[.<^>]*+[adehlmsv]?)\|")
 _COLUMNS = re.compile(r'cols="?([^"\]]++)')
+_OPTION = re.compile(r"\w++=")
 _MAIL = re.compile(r"<[^<>]*+>")
 _LITERAL = frozenset("-.+`")
 
@@ -112,8 +113,11 @@ class _Asciidoc:
             self._prose.end()
             self._out.paragraph(self._inline(title[1]))
         elif "::" in line and (macro := _MACRO_BLOCK.match(line)):
+            if macro[1] in ("ifdef", "ifndef"):
+                self._prose.add(self._inline(macro[3]))
+                return at + 1
             self._prose.end()
-            if macro[1] == "image":
+            if macro[1] == "image" and not _OPTION.match(macro[3]):
                 self._out.paragraph(macro[3].partition(",")[0].strip('"'))
         elif line.strip() == "+":
             pass

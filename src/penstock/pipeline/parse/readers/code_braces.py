@@ -119,7 +119,7 @@ def _opened(header: str, kind: str) -> tuple[str, bool | None] | None:
     if container is not None and container[1] in _TYPES and "(" in header[container.end() :]:
         container = None  # a function that returns one
     if container is not None and (named is None or _decides(container, named, header)):
-        return container[2] or container[3], True
+        return (container[2] or container[3]).rstrip(":"), True
     if named is not None and named[1] not in _CONTROL:
         return named[1].rpartition(".")[2], None
     if kind in _ALIKE and (assigned := _last(_ASSIGNED, header)) is not None:

@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     r"|\\(.|\n)"  # 3: escaped character
     r"|%[^\n]*+(?:\n[ \t]*+)?"  # a comment, with the line's end
     r"|\n[ \t]*+\n\s*+"  # a blank line
-    r"|[{}$&~\[\]]"
+    r"|\$\$|[{}$&~\[\]]"
     r"|[^\\%{}$&~\[\]\n]++|\n"
 )
 _MACRO = re.compile(
@@ -43,6 +43,7 @@ _MACRO = re.compile(
 _DEFINITION = frozenset(
     {"newcommand", "renewcommand", "providecommand", "def", "newenvironment", "newtheorem"}
 )
+_LONGEST_ADDRESS = 2_000
 _MOST_OPEN = 24
 """Groups that collect their text; what is nested deeper adds its words to them."""
 
@@ -117,7 +118,7 @@ class _Latex:
             at = token.end()
             said = token[0]
             if token[1] is not None:
-                at = self._environment(token[1].strip("* "), said.startswith("\\b"), at, end)
+                at = self._environment(token[1].strip(), said.startswith("\\b"), at, end)
                 if at < 0:
                     return
             elif token[2]:
@@ -160,6 +161,9 @@ class _Latex:
             self._put(" ")
         elif first == "\n" and said.count("\n") > 1:
             self._wanted = []
+            self._math = (
+                False  # a formula never contains a blank line: some dollar sign was only a dollar sign
+            )
             if self._rows is None and not self._collecting:
                 self._end_paragraph()
             else:
@@ -245,8 +249,9 @@ class _Latex:
             self._wanted = [lambda key: self._put(f"[{key}] ")]
         elif name.startswith("cite") or name in ("ref", "eqref", "autoref", "cref", "pageref"):
             self._wanted = [lambda key: self._put(f"[{key}]")]
-        elif name == "href":
-            self._wanted = [lambda url: self._put(f"{url} "), self._put]
+        elif name in ("url", "href", "path", "nolinkurl"):
+            at = self._address(at)
+            self._wanted = [self._put] if name == "href" else []
         elif name in _DEFINITION:
             self._wanted = [_ignored, _ignored]
         elif name in DROPPED:
@@ -267,7 +272,7 @@ class _Latex:
             self._end_paragraph_or_cell()
             self._title()
         else:
-            said = self._macros.get(name) or SYMBOLS.get(name) or (name if self._math else "")
+            said = self._macros.get(name) or SYMBOLS.get(name, name if self._math else "")
             self._word(f"{said} " if self._math and said and self._text[at - 1 : at].isspace() else said)
         return at
 
@@ -276,6 +281,14 @@ class _Latex:
             self._bare_argument(said)
         else:
             self._put(said)
+
+    def _address(self, at: int) -> int:
+        """An address in braces, in which a percent sign begins no comment."""
+        end = self._text.find("}", at, at + _LONGEST_ADDRESS) if self._text.startswith("{", at) else -1
+        if end < 0:
+            return at
+        self._put(self._text[at + 1 : end].replace("\\", "") + " ")
+        return end + 1
 
     def _verbatim(self, at: int) -> int:
         mark = self._text[at : at + 1]
@@ -309,7 +322,7 @@ class _Latex:
         if base in TABLES and not self._collecting:
             self._end_table()
             self._rows = [[]]
-            self._wanted = [_ignored] * TABLES[base]
+            self._wanted = [_ignored] * (TABLES[base] + (name == "tabular*"))
         elif base == "abstract":
             self._heading("Abstract", 2)
         elif base == "thebibliography":

@@ -28,7 +28,7 @@ _CODE = frozenset(
     {"code", "code-block", "sourcecode", "literalinclude", "parsed-literal", "highlight", "prompt"}
 )
 _DROPPED = frozenset(
-    {"toctree", "contents", "include", "raw", "index", "highlight", "role", "default-role", "meta", "only"}
+    {"toctree", "contents", "include", "raw", "index", "highlight", "role", "default-role", "meta"}
 )
 _ABOUT = {"author", "authors", "date", "title", "lang"}
 
@@ -184,7 +184,7 @@ class _Rst:
         elif name == "math":
             self._out.paragraph(" ".join((argument, *(each.strip() for each in inner))))
         elif name not in _DROPPED:
-            if name not in ("image", "figure") or start > at + 1:
+            if name != "only" and (name not in ("image", "figure") or start > at + 1):
                 self._prose.add(_inline(argument))
             return self._dedent(start, end)
         return max(end, at + 1)

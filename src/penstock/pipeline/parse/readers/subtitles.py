@@ -29,9 +29,17 @@ class SubtitleReader:
             title = cleaned_line(lines[0].lstrip("\ufeff")[6:].strip(" -\t"))
             if title:
                 out.heading(title, 1)
-            lines = lines[1:]
+            lines = lines[_header_end(lines) :]
         _Cues(out).read(lines)
         return out.finished("subtitles", FileMetadata(title=title))
+
+
+def _header_end(lines: list[str]) -> int:
+    """The line after the header of a WebVTT file: its settings, such as `Kind: captions`, are not said."""
+    at = 1
+    while at < len(lines) and lines[at].strip() and "-->" not in lines[at]:
+        at += 1
+    return at
 
 
 class _Cues:

@@ -10,7 +10,9 @@ from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.readers.plain import decoded
 from penstock.pipeline.parse.result import parsed
 
-_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)", re.I)
+_CHARSET = re.compile(
+    rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:-]+)|^\s*<\?xml\s[^>]*?\bencoding\s*=\s*[\"']([\w:-]+)", re.I
+)
 
 
 class WebReader:
@@ -25,7 +27,7 @@ def page_text(data: bytes) -> str:
     declared = _CHARSET.search(data[:4_096])
     if encoding == "cp1252" and declared:
         try:
-            return data.decode(declared[1].decode("ascii"), "replace")
+            return data.decode((declared[1] or declared[2]).decode("ascii"), "replace")
         except LookupError:  # an unknown encoding
             return text
     return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from xml.parsers import expat
 
@@ -18,6 +19,8 @@ from penstock.pipeline.parse.readers.xml_tree import Node, tree
 from penstock.pipeline.parse.result import FileMetadata
 
 _TAG = re.compile(r"<[^<>]*+>")
+_CDATA = re.compile(r"<!\[CDATA\[([^\]<]*+)\]\]>")
+"""Words in a section of CDATA, which would be taken for a tag."""
 _PARAGRAPHS = ("p", "para", "simpara", "claim-text")
 _ENOUGH_PARAGRAPHS = 3
 _TITLE_OF = ("invention-title", "article-title", "title", "doctitle")
@@ -29,7 +32,8 @@ class XmlReader:
         try:
             root = tree(data)
         except expat.ExpatError as error:
-            return as_plain_text(_TAG.sub(" ", decoded(data)[0]), "XML", str(error)[:100])
+            words = html.unescape(_TAG.sub(" ", _CDATA.sub(r"\1", decoded(data)[0])))
+            return as_plain_text(words, "XML", str(error)[:100])
         out = Composer()
         if source.mime_type == JATS and root.tag == "article":
             return out.finished("jats", read_article(root, out))

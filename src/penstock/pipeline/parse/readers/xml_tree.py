@@ -14,6 +14,7 @@ _LONGEST_ENTITY = 64
 _NAMED = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,31}+);")
 _OWN = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _UNDEFINED_ENTITY = 11
+_UNKNOWN_ENCODING = 18
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _LONGEST_DECLARATION = 200
 _DECLARED = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][\w.-]*)""")
@@ -67,8 +68,10 @@ def tree(data: bytes) -> Node:
     try:
         return _parsed(data)
     except expat.ExpatError as error:
-        if error.code != _UNDEFINED_ENTITY:
+        if error.code not in (_UNDEFINED_ENTITY, _UNKNOWN_ENCODING):
             raise
+    except (LookupError, ValueError):
+        pass  # expat itself reads no encoding with several bytes for a character, such as Shift_JIS
     # Names of HTML such as &nbsp; come from a DTD, which is not read.
     text = data.decode(_encoding(data), "replace")
     return _parsed(_NAMED.sub(_character, text).encode("utf-8", "replace"), encoding="utf-8")

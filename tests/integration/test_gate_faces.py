@@ -143,7 +143,10 @@ async def test_the_commands_set_a_gate_say_what_waits_and_decide(
         assert "goes live within seconds" in accepted.out
         assert "No worker is running" in accepted.err
         assert await server.engine.bulk_calls.finish(server.tenant.tenant_id, UUID(run_id)) == "done"
-        assert "accepted" in (await says("project", "gate", "history", "default")).out
+        listed = (await says("project", "gate", "history", "default")).out
+        assert ("accepted" in listed, "1.0000       0.5000" in listed) == (True, True)
+        await says("project", "gate", "set", "default", "--allowed-loss", "0.015")
+        assert "allowed_loss  0.0150" in (await says("project", "gate", "show", "default")).out
         assert "Would remove" in (await says("project", "gate", "remove", "default", "--dry-run")).out
         assert (await says("project", "gate", "remove", "default", "--yes")).code == 0
 

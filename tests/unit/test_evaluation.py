@@ -10,7 +10,16 @@ import pytest
 from penstock.errors import InvalidArgument
 from penstock.search import SearchAnswer, SearchHit
 from penstock.search.answer import Snippet
-from penstock.search.evaluation import Ask, Evaluation, Judged, Question, compared, judge, read_questions
+from penstock.search.evaluation import (
+    Ask,
+    Evaluation,
+    Judged,
+    Question,
+    compared,
+    judge,
+    question_lines,
+    read_questions,
+)
 
 
 def hit(path: str, document_id: UUID | None = None) -> SearchHit:
@@ -87,6 +96,7 @@ async def test_questions_that_got_worse_come_first() -> None:
     [
         ("", "no questions"),
         ("{", "line 1 is not JSON"),
+        ("[" * 100_000, "line 1 is not JSON"),
         ("[]", "line 1 is not an object"),
         ('{"documents": ["a"]}', "line 1: question"),
         ('{"question": "a"}', "line 1: documents"),
@@ -103,3 +113,17 @@ def test_a_wrong_file_is_refused_with_its_line_and_field(line: str, said: str) -
 def test_blank_lines_are_skipped_and_one_document_needs_no_list() -> None:
     read = read_questions(["", '{"question": " who? ", "documents": "a.pdf"}', " "])
     assert read == [Question("who?", ("a.pdf",))]
+
+
+def test_a_file_may_begin_with_a_byte_order_mark_and_contain_line_ends_of_unicode() -> None:
+    lines = question_lines(
+        '\ufeff{"question": "a\u2028b", "documents": "a"}\r\n{"question": "c", "documents": "d"}'
+    )
+    assert read_questions(lines) == [Question("a\u2028b", ("a",)), Question("c", ("d",))]
+
+
+def test_no_time_is_said_to_be_longer_than_the_slowest_search() -> None:
+    question = Question("?", ("a",))
+    judged = tuple(Judged(question, 1.0, 1.0, 1.0, took, ()) for took in (2.0, 3.0, 90.0))
+    assert Evaluation("two", judged[:2]).p95_ms <= 3.0
+    assert Evaluation("three", judged).p95_ms <= 90.0

@@ -30,6 +30,7 @@ from penstock.search.evaluation import (
     Question,
     compared,
     judge,
+    question_lines,
     read_questions,
 )
 
@@ -93,6 +94,8 @@ def command(
                 done = []
                 asked = 0
                 for name in names:
+                    # Not measured: the first search loads the model and opens the connections.
+                    await _ask(session, owner, sides[name])(questions[0].text)
                     judged = []
                     for question in questions:
                         judged.append(await judge(_ask(session, owner, sides[name]), question))
@@ -118,7 +121,7 @@ def command(
 
 def _lines(file: Path) -> Sequence[str]:
     try:
-        return (sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")).splitlines()
+        return question_lines(sys.stdin.read() if str(file) == "-" else file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise typer.BadParameter(f"cannot read {file}: {reason}", param_hint="FILE") from None
@@ -201,7 +204,13 @@ async def _unknown(session: TenantSession, owner: TenantId, questions: Sequence[
 def _print(evaluations: Sequence[Evaluation], changed: Sequence[tuple[Judged, Judged]], show: int) -> None:
     columns = ("setting", "questions", f"nDCG@{DEPTH}", f"recall@{DEPTH}", "MRR", "p50 ms", "p95 ms")
     rows = [
-        (each.setting, len(each.judged), each.ndcg, each.recall, each.mrr, each.p50_ms, each.p95_ms)
+        (
+            each.setting,
+            len(each.judged),
+            *(f"{figure:.4f}" for figure in (each.ndcg, each.recall, each.mrr)),
+            each.p50_ms,
+            each.p95_ms,
+        )
         for each in evaluations
     ]
     output.table(columns, rows)

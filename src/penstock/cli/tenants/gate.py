@@ -115,7 +115,8 @@ def history(slug: Slug = DEFAULT, tenant: TenantSlug = DEFAULT, as_json: output.
     if as_json:
         output.document({"evaluations": [plain(each) for each in found]})
     else:
-        output.records(LISTED, found, empty="No evaluations.")
+        rows = [[_exact(getattr(each, name)) for name in LISTED] for each in found]
+        output.table(LISTED, rows, empty="No evaluations.")
 
 
 @group.command("remove")
@@ -215,14 +216,14 @@ def _mode(name: str | None) -> GateMode | None:
 
 
 def _read(file: Path) -> list[tuple[str, tuple[str, ...]]]:
-    from penstock.search.evaluation import read_questions
+    from penstock.search.evaluation import question_lines, read_questions
 
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise typer.BadParameter(f"cannot read {file}: {reason}", param_hint="--questions") from None
-    return [(each.text, each.documents) for each in read_questions(text.splitlines())]
+    return [(each.text, each.documents) for each in read_questions(question_lines(text))]
 
 
 def _figures(found: GateEvaluation | None) -> str:
@@ -231,9 +232,15 @@ def _figures(found: GateEvaluation | None) -> str:
     return f"nDCG@10 {found.ndcg_after:.4f}, now {found.ndcg_before:.4f}; {found.worse_count} got worse"
 
 
+def _exact(value: object) -> object:
+    """A figure such as an nDCG with its decimals, which other figures in a table do without."""
+    return f"{value:.4f}" if isinstance(value, float) else value
+
+
 def facts_of(gate: Gate) -> dict[str, Any]:
     """The gate in one line each, without its evaluation."""
-    return {name: value for name, value in plain(gate, without=("evaluation",)).items() if value is not None}
+    told = plain(gate, without=("evaluation",))
+    return {name: _exact(value) for name, value in told.items() if value is not None}
 
 
 def _show(gate: Gate, *, as_json: bool) -> None:

@@ -249,12 +249,20 @@ async def _plant_by_hand(admin: Connection, works: Works, canary: Canary) -> Non
         "update queues.dead_letter set reason = 'quarantined' where task_id ="
         " (select min(task_id) from queues.dead_letter where task_type = 'sync-dies')"
     )
+    # A large payload has a column of its own.
     await admin.execute(
-        "insert into queues.task_kept"
-        ' select (jsonb_populate_record(null::queues.task_kept, to_jsonb(t) || \'{"kept_at": "now"}\')).*'
-        " from queues.task t where t.task_type = 'sync-dies' and t.tenant_id = $1 limit 1",
+        "select queues.enqueue('sync-dies', $1, '2100-01-01', _tenant_id => $2)",
+        json.dumps({"note": mark("large"), "filler": "x" * 20_000}),
         tenant_id,
     )
+    for payload in ("payload", "large_payload"):
+        await admin.execute(
+            "insert into queues.task_kept"
+            ' select (jsonb_populate_record(null::queues.task_kept, to_jsonb(t) || \'{"kept_at": "now"}\')).*'
+            " from queues.task t where t.task_type = 'sync-dies' and t.tenant_id = $1"
+            f" and t.{payload} is not null limit 1",
+            tenant_id,
+        )
     await admin.execute(
         "select queues.put_inlet('canary', 'sqs', $1, $2, t.slug) from accounts.tenant t"
         " where t.tenant_id = $3",

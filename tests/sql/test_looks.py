@@ -103,6 +103,8 @@ async def test_explain_says_that_the_queue_is_full_or_its_rate_used_up(database:
         _, behind = await queue.enqueue_many(2)
         lease = await queue.claim_one(worker)
         assert await queue.reasons(behind) == ["queue_full", "queue_rate", "in_line"]
+        full = (await rows(queue.runtime, "explain", behind))[0]
+        assert full["explanation"] == "1 task of the queue is running, and its limit is 1."
         await queue.complete(worker, lease)
         assert await queue.reasons(behind) == ["queue_rate", "in_line"]
 

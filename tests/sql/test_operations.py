@@ -195,6 +195,14 @@ async def test_tasks_of_a_type_are_counted_wherever_they_stand_in_the_list(
         assert await counted(task_type="unknown") == (0, False, [])
 
 
+async def test_one_item_that_matches_is_told_in_the_singular(database: Database) -> None:
+    async with document_calls(database) as here:
+        acme = await here.create_tenant("acme")
+        await failed_documents(here, acme, 1)
+        with pytest.raises(asyncpg.PostgresError, match="1 item matches now, not 5"):
+            await started(here, acme, 5)
+
+
 async def test_only_an_approximate_number_is_taken_for_more_than_it_says(database: Database) -> None:
     async with document_calls(database) as here:
         acme = await here.create_tenant("acme")

@@ -25,7 +25,7 @@ begin
     and not ((v_counted ->> 'approximate')::boolean and _expected_count > ingest.exact_up_to() and v_count <= 2 * _expected_count)
   then
     raise exception using errcode = 'PS014', detail = 'expected_count',
-      message = format('%s items match now, not %s', v_count, _expected_count),
+      message = format(case v_count when 1 then '%s item matches' else '%s items match' end || ' now, not %s', v_count, _expected_count),
       hint = format('Look at them again, then start with expected_count %s.', v_count);
   end if;
   insert into ingest.operation (

@@ -110,7 +110,10 @@ begin
   if v_state = 'ready' then
     if v_queue.max_running is not null then
       return query
-      select 'queue_full', format('%s tasks of the queue are running, and its limit is %s.', c.running, v_queue.max_running),
+      select 'queue_full',
+        format(
+          case c.running when 1 then '%s task of the queue is' else '%s tasks of the queue are' end || ' running, and its limit is %s.',
+          c.running, v_queue.max_running),
         format('penstock queue limits %s', v_queue.queue_name), '/queues/' || v_queue.queue_name
       from (
         select count(*) as running from queues.lease l

@@ -106,6 +106,21 @@ def test_a_mark_of_a_list_stays_with_its_item() -> None:
     assert read(words).split("\n\n") == ["- first item", "- second item", "- third item"]
 
 
+def test_the_last_row_with_an_empty_cell_stays_in_its_table_above_a_sentence() -> None:
+    parts = (
+        lines(40, 700, "Name", "Gate", "Wheel", "Axle", pitch=14),
+        lines(200, 700, "Qty", "2", "11", pitch=14),
+    )
+    prices = lines(300, 700, "Price", "10.50", "7.00", "3.20", pitch=14)
+    sentence = placed(40, 620, "A sentence that ends between two columns above")
+    text = read(*parts, prices, sentence)
+    assert text.splitlines()[-3:] == [
+        "| Axle |  | 3.20 |",
+        "",
+        "A sentence that ends between two columns above",
+    ]
+
+
 def test_a_line_of_a_right_to_left_script_starts_at_the_right() -> None:
     words = [*placed(50, 700, "עולם"), *placed(90, 700, "2026"), *placed(130, 700, "שלום")]
     assert line_text(words) == "שלום 2026 עולם"

@@ -119,7 +119,8 @@ def _divided(run: list[Band], depth: int) -> list[Flow | Grid]:
 
 def _kinds(run: list[Band]) -> list[list[Band]]:
     """The parts of a block that differ in columns, such as a table below text in two columns."""
-    usual = columns(run, tolerance=_CROSSED)
+    # A sentence below a table may end between two of its columns, and would join those before.
+    usual = columns(run[: len(run) - lines_below(run)], tolerance=_CROSSED)
     found: list[list[Band]] = []
     last = False
     for band in run:

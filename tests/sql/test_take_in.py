@@ -191,6 +191,28 @@ async def test_the_senders_wishes_reach_the_task(database: Database) -> None:
         assert second["scheduled_at"].isoformat() == "2098-12-31T23:00:00+00:00"
 
 
+@pytest.mark.parametrize("mode", ["wait", "replace"])
+async def test_messages_with_one_key_stay_in_their_order_whatever_else_they_wish(
+    database: Database, mode: str
+) -> None:
+    """Which is first in a line, and which is the newest, is decided by the order of the tasks."""
+    async with calls(database) as queue:
+        await add_inlet(queue)
+        wishes: list[dict[str, Any]] = [{}, {"task_type": "email"}, {}, {"priority": 1}, {"priority": 1}, {}]
+        found = await take(
+            queue.runtime,
+            *(
+                message(n, unique_key="k", on_duplicate=mode) | wish | {"payload": {"n": n}}
+                for n, wish in enumerate(wishes)
+            ),
+        )
+        assert {outcome for outcome, _ in found} == {"taken"}
+        in_order = await queue.admin.fetchval(
+            "select array_agg((payload ->> 'n')::int order by task_id) from queues.task"
+        )
+        assert in_order == list(range(len(wishes)))
+
+
 async def test_a_paused_inlet_takes_nothing_in(database: Database) -> None:
     async with calls(database) as queue:
         await add_inlet(queue)

@@ -60,23 +60,47 @@ begin
             then 'its scheduled_at is not a time such as 2026-11-18T09:30:00Z'
         end as reason
       from looked_at l
+    ),
+    named as (
+      select
+        j.place, j.reason, j.tenant_id, j.task_type, j.payload, j.scheduled_at,
+        j.m ->> 'queue' as queue,
+        j.m ->> 'priority' as priority,
+        j.m ->> 'max_attempts' as max_attempts,
+        j.m ->> 'on_duplicate' as on_duplicate,
+        j.m ->> 'unique_key' as unique_key,
+        j.m ->> 'limit_key' as limit_key,
+        j.m ->> 'unique_key' is not null as is_keyed,
+        j.m ->> 'limit_key' is not null as is_limited
+      from judged j
+    ),
+    placed as (
+      -- Their order decides which of two messages with one key is first in its line, or the newest: of those with a key only
+      -- what stands in a row is enqueued together.
+      select n.*, case when n.is_keyed then
+        row_number() over (partition by n.is_keyed order by n.place)
+        - row_number() over (
+          partition by n.is_keyed, n.reason, n.tenant_id, n.task_type, n.queue, n.priority, n.max_attempts, n.on_duplicate,
+            n.scheduled_at, n.is_limited
+          order by n.place) end as stretch
+      from named n
     )
     select
-      j.reason,
-      j.tenant_id,
-      j.task_type,
-      j.m ->> 'queue' as queue,
-      (j.m ->> 'priority') as priority,
-      (j.m ->> 'max_attempts') as max_attempts,
-      j.m ->> 'on_duplicate' as on_duplicate,
-      j.scheduled_at,
-      array_agg(j.place order by j.place) as places,
-      array_agg(j.payload order by j.place) as payloads,
-      case when j.m ->> 'unique_key' is not null then array_agg(j.m ->> 'unique_key' order by j.place) end as unique_keys,
-      case when j.m ->> 'limit_key' is not null then array_agg(j.m ->> 'limit_key' order by j.place) end as limit_keys
-    from judged j
-    group by 1, 2, 3, 4, 5, 6, 7, 8, j.m ->> 'unique_key' is not null, j.m ->> 'limit_key' is not null
-    order by min(j.place)
+      k.reason,
+      k.tenant_id,
+      k.task_type,
+      k.queue,
+      k.priority,
+      k.max_attempts,
+      k.on_duplicate,
+      k.scheduled_at,
+      array_agg(k.place order by k.place) as places,
+      array_agg(k.payload order by k.place) as payloads,
+      case when k.is_keyed then array_agg(k.unique_key order by k.place) end as unique_keys,
+      case when k.is_limited then array_agg(k.limit_key order by k.place) end as limit_keys
+    from placed k
+    group by 1, 2, 3, 4, 5, 6, 7, 8, k.is_keyed, k.is_limited, k.stretch
+    order by min(k.place)
   loop
     tenant_id := v_group.tenant_id;
     if v_group.reason is not null then

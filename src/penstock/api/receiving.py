@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from penstock.api.bodies import announced, refuse_announced, stream
 from penstock.api.multipart import FIELDS_BYTES, UploadForm, is_form
 from penstock.blobs.spool import SpoolBudget, Spooled, spool
-from penstock.errors import InvalidArgument
+from penstock.errors import InvalidArgument, TooLarge
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -54,11 +54,21 @@ async def _received(
             mark = hashlib.sha256(repr((kind, spooled.sha256)).encode()).hexdigest()
             yield ReceivedUpload(spooled, {}, None, kind or None, mark)
         return
-    form = UploadForm(kind, stream(request), digest=digest)
+    form = UploadForm(kind, _within(stream(request), limit + _FORM_OVERHEAD), digest=digest)
     await form.begin()
     async with spool(form.content(), limit=limit, take=take) as spooled:
         mark = form.digest() if digest else ""
         yield ReceivedUpload(spooled, form.fields, form.filename, form.file_type, mark)
+
+
+async def _within(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
+    """Bytes around a form's parts are in no part's limit, and a body of unknown length need never end."""
+    size = 0
+    async for piece in pieces:
+        size += len(piece)
+        if size > most:
+            raise TooLarge(f"the body is over {most} bytes", "file", "Send less in one request")
+        yield piece
 
 
 async def _not_empty(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

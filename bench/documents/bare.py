@@ -60,7 +60,7 @@ class BareLoop:
     async def chunks(self, path: Path, file: SampleFile) -> list[Chunk]:
         with tempfile.TemporaryDirectory() as folder:
             files = await self.parsers.parse_to(
-                Path(folder), path, mime_type=file.mime_type, filename=file.filename
+                Path(folder), path, mime_type=file.mime_type, filename=file.filename, plan=self.plan
             )
             await self.parsers.chunk(files, self.plan)
             return [chunk for batch in read_batches(files.chunks) for chunk in batch]

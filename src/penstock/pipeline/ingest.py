@@ -137,7 +137,7 @@ class Ingest:
     async def _work(self, job: Job, run: TaskRun) -> None:
         embedder = await self._steps.embedder(job.embedder)
         with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
-            await self._index(job, run, embedder, await self._steps.parse(job, Path(folder)))
+            await self._index(job, run, embedder, await self._steps.parse(job, embedder, Path(folder)))
 
     async def _index(self, job: Job, run: TaskRun, embedder: Embedder, files: ParsedFiles) -> None:
         beginning = await asyncio.to_thread(files.beginning)

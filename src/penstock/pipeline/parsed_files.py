@@ -125,6 +125,8 @@ class ParsedFiles:
 
     folder: Path
     head: ParsedHead | None = None
+    chunk_count: int | None = None
+    """How many chunks are in `chunks`, if it was chunked when it was parsed."""
 
     @property
     def text(self) -> Path:

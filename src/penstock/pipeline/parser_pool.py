@@ -14,8 +14,9 @@ from penstock.model.pipeline_options import ParserName
 from penstock.pipeline.chunk.in_child import chunk_document, load_tokenizer
 from penstock.pipeline.chunk.plan import ChunkPlan
 from penstock.pipeline.parse.docling import KINDS, DoclingParser
-from penstock.pipeline.parse.in_child import kind_of, load_reader, read_document
+from penstock.pipeline.parse.in_child import kind_of
 from penstock.pipeline.parsed_files import ParsedFiles
+from penstock.pipeline.read_and_chunk import Wanted, load, read_and_chunk
 from penstock.pipeline.reasons import Reason, rejected
 from penstock.sandbox import (
     InputFile,
@@ -31,7 +32,7 @@ from penstock.sandbox import (
 from penstock.sandbox.frames import MEGABYTE
 from penstock.settings import Settings
 
-PRELOAD = ("penstock.pipeline.parse.in_child", "penstock.pipeline.chunk.in_child")
+PRELOAD = ("penstock.pipeline.read_and_chunk",)
 FREE_MB = 10
 PARSE_SECONDS_PER_MB = 2.0
 CHUNK_SECONDS_PER_MB = 10.0
@@ -94,8 +95,11 @@ class ParserPool:
         filename: str | None = None,
         by: ParserName = "auto",
         owner: str | None = None,
+        plan: ChunkPlan | None = None,
     ) -> ParsedFiles:
         """Parse a file into files in a folder; raises DocumentRejected with a code of `Reason`.
+
+        With a plan, a short text is chunked by it as well, and `chunk` has nothing left to do.
 
         Owners (tenants) share the parsers fairly, so that slow files of one do not block the others.
         A document goes to Docling only if it asks for that, or if PENSTOCK_DOCLING_AUTO is set. Then
@@ -114,7 +118,7 @@ class ParserPool:
                 parsed = await self._docling.parse(path, mime_type=kind, filename=filename)
                 parsed = dataclasses.replace(parsed, warnings=warnings + parsed.warnings)
                 return await asyncio.to_thread(files.keep, parsed, self._most_bytes)
-        return await self._in_sandbox(files, path, mime_type, filename, owner)
+        return await self._in_sandbox(files, path, filename, Wanted(mime_type, plan), owner)
 
     def _seconds_for(self, path: Path, per_mb: float) -> float:
         """The time limit of a file: the setting, plus more for a large one."""
@@ -123,6 +127,8 @@ class ParserPool:
 
     async def chunk(self, files: ParsedFiles, plan: ChunkPlan, *, owner: str | None = None) -> int:
         """Cut the document into chunks, written to `files.chunks` in batches; returns their number."""
+        if files.chunk_count is not None:
+            return files.chunk_count
         assert files.head is not None
         seconds = await asyncio.to_thread(self._seconds_for, files.text, CHUNK_SECONDS_PER_MB)
         with self._named_reasons("chunking", seconds):
@@ -144,27 +150,28 @@ class ParserPool:
         return self._settings.parse_output_mb * MEGABYTE
 
     async def _in_sandbox(
-        self, files: ParsedFiles, path: Path, mime_type: str, filename: str | None, owner: str | None
+        self, files: ParsedFiles, path: Path, filename: str | None, wanted: Wanted, owner: str | None
     ) -> ParsedFiles:
         limits = self._settings
         seconds = await asyncio.to_thread(self._seconds_for, path, PARSE_SECONDS_PER_MB)
         with self._named_reasons("parsing", seconds):
-            head = await self._sandbox.run(
-                read_document,
+            read = await self._sandbox.run(
+                read_and_chunk,
                 InputFile(path),
                 OutputFile(files.text),
                 OutputFile(files.blocks),
                 OutputFile(files.attachments),
+                OutputFile(files.chunks),
                 filename,
                 limits.ocr_language,
                 self._most_bytes,
-                mime_type,
+                wanted,
                 seconds=seconds,
                 file_mb=max(LARGEST_FILE_MB, limits.parse_output_mb),
-                prepare=load_reader,
+                prepare=load,
                 owner=owner,
             )
-            return dataclasses.replace(files, head=head)
+            return dataclasses.replace(files, head=read.head, chunk_count=read.chunks)
 
     @contextlib.contextmanager
     def _named_reasons(self, step: str, seconds: float) -> Iterator[None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.errors import DocumentRejected, EmbedderOutOfMemory, PenstockError
 from penstock.model import Attachment, DocumentId, Embedder, ProjectId, TenantId
-from penstock.pipeline.chunk import plan_for
+from penstock.pipeline.chunk import ChunkPlan, plan_for
 from penstock.pipeline.chunk.chunk_file import read_batches
 from penstock.pipeline.embedding import ChunkEmbedder, EmbeddingCounts
 from penstock.pipeline.job import Job
@@ -71,7 +71,8 @@ class Steps:
         await self._chunk_embedder.require_index()
         return await self._embeds.embedder(name)
 
-    async def parse(self, job: Job, folder: Path) -> ParsedFiles:
+    async def parse(self, job: Job, embedder: Embedder, folder: Path) -> ParsedFiles:
+        """Parse the file, and chunk it for the embedder if its text is short."""
         path = folder / "document"
         if job.blob_path is not None:
             await self._blobs.fetch(job.blob_path, path)
@@ -84,6 +85,7 @@ class Steps:
             filename=job.filename,
             by=job.parser,
             owner=str(job.tenant_id),
+            plan=_plan(job, embedder),
         )
         await asyncio.to_thread(path.unlink)
         return files
@@ -103,14 +105,7 @@ class Steps:
 
     async def chunk(self, job: Job, embedder: Embedder, files: ParsedFiles) -> int:
         """Chunk the text into `files.chunks`; returns how many chunks there are, at least one."""
-        plan = plan_for(
-            embedder.max_tokens,
-            job.chunk_strategy,
-            job.chunk_tokens,
-            job.chunk_overlap,
-            tokenizer=embedder.tokenizer,
-        )
-        chunks = await self._parser.chunk(files, plan, owner=str(job.tenant_id))
+        chunks = await self._parser.chunk(files, _plan(job, embedder), owner=str(job.tenant_id))
         if not chunks:
             raise DocumentRejected("empty", "it contains no text", "Upload a document with text.")
         return chunks
@@ -122,6 +117,16 @@ class Steps:
         while (batch := await asyncio.to_thread(next, batches, None)) is not None:
             await self._chunk_embedder.stage(job.tenant_id, job, embedder, batch, counts, files.head)
         return counts
+
+
+def _plan(job: Job, embedder: Embedder) -> ChunkPlan:
+    return plan_for(
+        embedder.max_tokens,
+        job.chunk_strategy,
+        job.chunk_tokens,
+        job.chunk_overlap,
+        tokenizer=embedder.tokenizer,
+    )
 
 
 def with_nesting_noted(job: Job, files: ParsedFiles) -> ParsedFiles:

@@ -183,7 +183,7 @@ class ShardRunner:
             await self._calls.end(held, document_id, job.generation, facts=facts)
 
     async def _stage(self, job: Job, embedder: Embedder, folder: Path) -> str:
-        files = await self._steps.parse(job, folder)
+        files = await self._steps.parse(job, embedder, folder)
         if job.switches:
             files = with_nesting_noted(job, files)
         else:

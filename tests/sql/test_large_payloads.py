@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ async def kept(queue: Calls, task: int, table: str = "task") -> tuple[bool, bool
 
 @pytest.mark.parametrize("named", [{}, {"unique_key": "k"}, {"delay": timedelta(seconds=1)}])
 async def test_a_large_payload_is_kept_as_text_and_claimed_as_it_was_given(
-    database: Database, named: dict[str, object]
+    database: Database, named: dict[str, Any]
 ) -> None:
     async with calls(database) as queue:
         small, large = await queue.enqueue({"n": 2}), await queue.enqueue(LARGE, **named)

@@ -16,6 +16,7 @@ from penstock.accounts.rows import SCOPES
 from penstock.documents.rows import Taken
 from penstock.errors import Conflict, InvalidArgument, KeyRefused, NotFound, PenstockError, TenantClosed
 from penstock.model import KeyId, uuid7
+from penstock.settings import Settings
 from penstock.sources.registry import Providers
 from penstock.sources.sources import Sources
 from penstock.sources.webhook.webhook_source import WebhookSources
@@ -140,6 +141,22 @@ async def test_a_project_keeps_its_settings_and_refuses_invalid_ones(
         with pytest.raises(NotFound):
             await accounts.show_project(here.acme, "nowhere")
         assert await accounts.show_project(here.acme, "mail") == changed
+
+
+async def test_an_embedder_of_the_settings_that_cannot_be_used_is_refused_by_the_settings_name(
+    database: Database, tmp_path: Path
+) -> None:
+    def unknown(name: str) -> None:
+        raise InvalidArgument(f"there is no embedder {name!r}", "embedder", "Use another")
+
+    async with intake_services(database, tmp_path) as here:
+        pool = here.accounts._tenants
+        accounts = Accounts(pool, Settings(embedder="nope"), unknown)
+        for refused in (accounts.create_tenant("other"), accounts.create_project(here.acme, "second")):
+            with pytest.raises(InvalidArgument, match=r"^PENSTOCK_EMBEDDER: there is no embedder 'nope'"):
+                await refused
+        with pytest.raises(InvalidArgument, match=r"^there is no embedder 'own'"):
+            await accounts.create_project(here.acme, "second", embedder="own")
 
 
 async def test_usage_is_reported_by_month_and_model(database: Database, tmp_path: Path) -> None:

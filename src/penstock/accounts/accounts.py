@@ -62,7 +62,7 @@ class Accounts:
         max_keys: int | None = None,
     ) -> Tenant:
         """Create a tenant with a project `default`; operators only. Quota 0: none; None: the default."""
-        self._check_embedder(self._settings.embedder)
+        embedder = self._usable(None)
         async with self._tenants.all_tenants() as conn:
             row = await conn.fetchval(
                 "select all_tenants.create_tenant($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -70,7 +70,7 @@ class Accounts:
                 uuid7(),
                 slug,
                 name,
-                self._settings.embedder,
+                embedder,
                 max_upload_bytes,
                 requests_per_minute,
                 monthly_token_budget,
@@ -176,14 +176,14 @@ class Accounts:
         chunk_overlap: int | None = None,
     ) -> Project:
         check_chunking(chunk_strategy, chunk_tokens, chunk_overlap)
-        self._check_embedder(embedder or self._settings.embedder)
+        usable = self._usable(embedder)
         async with self._tenants.transaction(tenant_id) as conn:
             row = await conn.fetchval(
                 "select accounts.create_project($1, $2, $3, $4, $5, $6, $7, $8)",
                 uuid7(),
                 slug,
                 name,
-                embedder or self._settings.embedder,
+                usable,
                 text_config,
                 chunk_strategy,
                 chunk_tokens,
@@ -248,6 +248,19 @@ class Accounts:
         async with self._tenants.transaction(tenant_id) as conn:
             rows = await conn.fetch("select accounts.usage_of_month($1)", month)
         return [row_from_json(Usage, row[0]) for row in rows]
+
+    def _usable(self, embedder: str | None) -> str:
+        """The embedder of a new project; the setting is named if it is the one that cannot be used."""
+        if embedder is not None:
+            self._check_embedder(embedder)
+            return embedder
+        try:
+            self._check_embedder(self._settings.embedder)
+        except InvalidArgument as error:
+            raise InvalidArgument(
+                f"PENSTOCK_EMBEDDER: {error.message}", error.field, error.remedy or ""
+            ) from None
+        return self._settings.embedder
 
 
 def check_chunking(strategy: str, tokens: int | None, overlap: int | None) -> None:

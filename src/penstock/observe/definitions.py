@@ -23,8 +23,8 @@ COMPLETED: Final = MetricDefinition(
     "job_completed_total",
     "counter",
     ("job_type", "status"),
-    "Leases that were closed, by status: success, failed (will be tried again), dead, snoozed, cancelled,"
-    " lost (the worker no longer held it).",
+    "Leases that were closed, by status: success, failed (will be tried again, or processed a document that"
+    " failed for good), dead, snoozed, cancelled, lost (the worker no longer held it).",
 )
 PROCESSING: Final = MetricDefinition(
     "job_processing_seconds",

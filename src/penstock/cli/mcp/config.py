@@ -23,6 +23,13 @@ NEEDED: Final = (
     *("index", "qdrant_url", "qdrant_api_key", "embedder", "embedder_fallback", "embedding_fallback_url"),
     *("brain_url", "brain_api_secret", "openai_api_key", "openai_base_url"),
     *("cohere_api_key", "cohere_base_url", "voyage_api_key", "voyage_base_url", "allow_private_addresses"),
+    *("search_embed_seconds", "reranker", "rerank_passages", "rerank_seconds", "tei_api_key"),
+    *(
+        "qdrant_timeout_seconds",
+        "exact_search_chunks",
+        "embedding_requests_per_minute",
+        "embedding_tokens_per_minute",
+    ),
 )
 """Settings that searching depends on; if set here, the assistant's copy must set them too."""
 

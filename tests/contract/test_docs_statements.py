@@ -11,6 +11,7 @@ import pytest
 from penstock.api.rate_limit import burst_of
 from penstock.embed.remote.making import VENDORS, make_remote
 from penstock.errors import EmbedderRefused
+from penstock.search.query import SearchOptions
 from penstock.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -71,3 +72,10 @@ async def test_an_embedder_that_is_not_set_up_names_the_variable() -> None:
         with pytest.raises(EmbedderRefused, match=variable):
             make_remote(vendor, Settings())
         assert variable in text_of("docs/guides/embedders.md")
+
+
+def test_the_python_reference_lists_every_option_of_a_search() -> None:
+    lines = text_of("docs/reference/python.md").splitlines()
+    row = next(line for line in lines if line.startswith("| `search(query, **options)` | a `SearchAnswer`"))
+    listed = re.findall(r"`([a-z_]+)`", row.partition("Options: ")[2])
+    assert set(listed) == set(SearchOptions.__annotations__)

@@ -30,7 +30,10 @@ def settings_of(database: Database, objects: Objects) -> Settings:
 async def payloads(database: Database) -> list[Any]:
     """What became tasks, in their order."""
     async with database.connect("admin") as admin:
-        rows = await admin.fetch("select payload from queues.task where task_type = 'job' order by task_id")
+        rows = await admin.fetch(
+            "select coalesce(payload, large_payload::jsonb) as payload from queues.task"
+            " where task_type = 'job' order by task_id"
+        )
     return [json.loads(row["payload"]) for row in rows]
 
 

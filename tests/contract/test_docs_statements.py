@@ -79,3 +79,11 @@ def test_the_python_reference_lists_every_option_of_a_search() -> None:
     row = next(line for line in lines if line.startswith("| `search(query, **options)` | a `SearchAnswer`"))
     listed = re.findall(r"`([a-z_]+)`", row.partition("Options: ")[2])
     assert set(listed) == set(SearchOptions.__annotations__)
+
+
+def test_every_reason_why_a_task_waits_is_explained() -> None:
+    told = text_of("src/penstock/sql/queues/functions/explain.sql").partition("as $$")[2]
+    reasons = set(re.findall(r"\bselect '([a-z_]+)'", told))
+    assert {"running", "suspect", "in_line"} <= reasons
+    page = text_of("docs/operate/troubleshooting.md")
+    assert {reason for reason in reasons if f"`{reason}`" not in page} == set()

@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.documents.rows import Document, Taken
 from penstock.errors import IndexUnavailable
+from penstock.model import uuid7
 from penstock.pipeline.parser_pool import ParserPool
 from penstock.pipeline.reasons import Reason, rejected
 from penstock.search import SearchQuery
@@ -155,6 +157,24 @@ async def test_a_busy_qdrant_is_waited_for_within_the_attempt(database: Database
         taken = await works.hand_in(NOTE)
         assert (await works.settled(taken.document_id)).status == "indexed"
         assert await attempts(works, taken) == [(1, "completed")]
+
+
+@pytest.mark.parametrize("wish", ["0", "-1", "Wed, 21 Oct 2026 07:28:00 GMT"])
+async def test_a_busy_server_that_names_no_seconds_is_asked_again_after_a_pause(wish: str) -> None:
+    """Neither at once, again and again, nor never: a proxy in front of it may send a date."""
+    from penstock.index.qdrant_requests import CollectionGone, open_client
+    from penstock.index.tenant_points import TenantPoints
+
+    async with simulated() as (server, url):
+        found = open_client(url, None, 30)
+        try:
+            server.faults_of["count"].add(busy(wish))
+            begin = monotonic()
+            with pytest.raises(CollectionGone):
+                await TenantPoints(found, "penstock_none", uuid7()).count()
+            assert monotonic() - begin >= 1
+        finally:
+            await found.close()
 
 
 REJECTED: dict[str, Callable[[], tuple[bytes, str, str]]] = {

@@ -75,7 +75,9 @@ async def ask(call: Callable[[], Awaitable[T]], *, patience: float = 0.0) -> T:
 def _wait(error: Exception, pause: float) -> float | None:
     """How long a busy server wants us to wait; None: it is not a matter of waiting."""
     if isinstance(error, ResourceExhaustedResponse):
-        return float(error.retry_after_s)
+        return float(error.retry_after_s) if error.retry_after_s > 0 else pause
+    if isinstance(error, QdrantException) and "Retry-After" in str(error):  # a date, which the client refuses
+        return pause
     if isinstance(error, UnexpectedResponse) and error.status_code == 429:
         return pause
     return None

@@ -11,6 +11,7 @@ from penstock.embed.remote.cohere import CohereWire
 from penstock.embed.remote.cohere import model_of as cohere_model
 from penstock.embed.remote.voyage import VoyageWire
 from penstock.embed.remote.voyage import model_of as voyage_model
+from penstock.embed.tokens import counter
 from penstock.model.document_signs import document_sign, has_amount, has_date_or_reference
 from penstock.pipeline.classify import local as local_classifier
 from penstock.pipeline.classify.to_classify import LONGEST_TEXT as LONGEST_CLASSIFIED
@@ -23,7 +24,7 @@ from penstock.processes.channels.email_message import EmailAttachment, EmailRequ
 from penstock.search.answer import Snippet
 from penstock.sources.mail.message import LONGEST_TEXT, MOST_ATTACHMENTS, Mail, MailAttachment
 from penstock.sources.mail.rules.judge import judge
-from tests.security.hostile_texts import BODY, HEADER, each
+from tests.security.hostile_texts import BODY, COMMON, HEADER, each
 
 
 def _mail(text: str) -> None:
@@ -94,6 +95,18 @@ def _rules(text: str) -> None:
     )
 
 
+def _tokens(name: str) -> Callable[[str], object]:
+    """Syncs count the tokens of records and clients, whose texts they cut far below this."""
+
+    def count(text: str) -> None:
+        counted = counter(name)
+        counted.count(text)
+        counted.count_word(text)
+
+    return count
+
+
+TOKENS: Final = (*COMMON, "<0x", "</s>", "<unk>", "\u0301", "漢", "😀")
 SIGNS: Final = ("_AMOUNT", "_CURRENCY", "_PRICE", "_DATE", "_REFERENCE", "_FIGURE", "_COLUMNS", "_TO_SIGN")
 
 
@@ -115,6 +128,8 @@ ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
         )
         for name in SIGNS
     },
+    "penstock.embed.tokens.LlamaCounter.__init__": each(_tokens("llama"), 20_000, *TOKENS),
+    "penstock.embed.tokens._minilm": each(_tokens("minilm"), 20_000, *TOKENS),
     "penstock.processes.channels.email_message._CONTROL": each(_mail, 2_000, "\x01", "\n", ";", ","),
     "penstock.processes.channels.email_message._MIME_TYPE": each(_mail, 2_000, "a/", "a", "/"),
     "penstock.processes.channels.email_message._NAMED": each(_mail, HEADER, "<", ">", "<a>"),

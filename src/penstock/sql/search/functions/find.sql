@@ -137,7 +137,9 @@ begin
     ), unread as materialized (
       select l.id
       from (
-        select n.name from (select distinct l.name from language l) n where not search.reads_language(_models, n.name)
+        select n.name
+        from (select distinct l.name from language l offset 0) n  -- or it would be asked about every passage
+        where not search.reads_language(_models, n.name)
       ) n
       join language l on l.name = n.name
     ), named as (

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.aws import AwsClient
 from penstock.model.s3_objects import STREAM
+from penstock.sources.errors import ProviderUnavailable
 from penstock.sources.protocol import Checkpoint, Cursor, Failed, Gone, Item, SyncEvent
 from penstock.sources.s3.place import is_folder_mark, place_of
-from penstock.sources.s3.store import Bucket, FoundObject, Listed
+from penstock.sources.s3.store import PROVIDER, Bucket, FoundObject, Listed
 
 if TYPE_CHECKING:
     from penstock.settings import Settings
@@ -89,6 +90,8 @@ class S3Reader:
         more = True
         while more:
             page, more = await self._bucket.page(self._prefix, after, PAGE)
+            if more and (not page or page[-1].key == after):
+                raise ProviderUnavailable(PROVIDER, _stuck(after))
             for each in page:
                 after = each.key
                 if is_folder_mark(each.key):
@@ -99,6 +102,14 @@ class S3Reader:
             if more and after is not None:
                 yield Checkpoint(cursor={"after": after})
         yield Checkpoint(cursor=None, done=True, is_complete=True)
+
+
+def _stuck(after: str | None) -> str:
+    where = "at its beginning" if after is None else f"after {after!r}"
+    return (
+        f"its listing ends {where} with 'more follows' and no further key; list the bucket with another"
+        " tool, or ask the operator of the store whether ListObjectsV2 supports StartAfter"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.blobs.spool import SpoolBudget
 from penstock.db import Connection
 from penstock.model import SourceId
 from penstock.sources.mail.subscribing import SubscribeSource
@@ -70,9 +71,9 @@ class Notified:
 
 
 @asynccontextmanager
-async def notified(database: Database, folder: Path) -> AsyncIterator[Notified]:
+async def notified(database: Database, folder: Path, **chosen: Any) -> AsyncIterator[Notified]:
     provider = PushedProvider()
-    options = {"public_url": "http://penstock.example"}
+    options = {"public_url": "http://penstock.example", **chosen}
     async with api_server(database, folder, providers={"outlook": provider}, **options) as server:
         async with server.working():
             pass  # the task types are declared
@@ -337,3 +338,39 @@ async def test_without_push_everything_is_refused(database: Database, tmp_path: 
     async with api_server(database, tmp_path) as server, server.client("") as client:
         for path in ("/webhooks/outlook", "/webhooks/outlook?validationToken=a", "/webhooks/gmail"):
             assert (await client.post(path, json={"value": []})).status_code == 401
+
+
+async def test_a_body_of_an_unknown_sender_counts_in_the_budget_of_unsigned_ones(
+    database: Database, tmp_path: Path
+) -> None:
+    """Whatever many senders send at once, the process holds no more of it than it may spool."""
+    async with notified(database, tmp_path, spool_bytes=400_000) as here, here.server.client("") as client:
+        budget: SpoolBudget = here.server.api.state.unsigned_budget
+        go_on = asyncio.Event()
+
+        async def held() -> AsyncIterator[bytes]:
+            yield b" " * 80_000
+            await go_on.wait()
+
+        first = asyncio.create_task(client.post("/webhooks/outlook", content=held()))
+        await eventually(lambda: budget.held == 80_000, what="the first body is held")
+        for content in (b" " * 40_000, _in_chunks(b" " * 40_000)):
+            refused = await client.post("/webhooks/outlook", content=content)
+            assert refused.status_code == 503
+            assert int(refused.headers["retry-after"]) > 0
+        go_on.set()
+        assert (await first).status_code == 401
+        assert budget.held == 0
+
+
+async def test_an_address_sends_as_many_notifications_as_a_tenant_requests(
+    database: Database, tmp_path: Path
+) -> None:
+    async with notified(database, tmp_path, requests_per_minute=3) as here, here.server.client("") as client:
+        answers = [await send(client, {"clientState": "forged"}) for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
+        assert "PENSTOCK_REQUESTS_PER_MINUTE" in answers[3].json()["remedy"]
+
+
+async def _in_chunks(content: bytes) -> AsyncIterator[bytes]:
+    yield content

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Final
 
 from starlette.requests import ClientDisconnect
@@ -34,14 +34,21 @@ async def stream(request: Request) -> AsyncIterator[bytes]:
             yield piece
 
 
-async def read_whole(request: Request, limit: int, *, what: str) -> bytes:
-    """The whole body, rejected as soon as its announced or actual size is over the limit."""
+async def read_whole(
+    request: Request, limit: int, *, what: str, take: Callable[[int], None] | None = None
+) -> bytes:
+    """The whole body, rejected as soon as its announced or actual size is over the limit.
+
+    `take` is a share of a SpoolBudget, called for every piece before it is kept.
+    """
     refuse_announced(request, limit, what=what)
     body = bytearray()
     async for piece in stream(request):
-        body += piece
-        if len(body) > limit:
+        if len(body) + len(piece) > limit:
             raise _too_large(limit, what)
+        if take is not None:
+            take(len(piece))
+        body += piece
     return bytes(body)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Hashable
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
-from penstock.api.bodies import read_whole
+from penstock.api.bodies import announced, read_whole
 from penstock.api.identity import engine_of
 from penstock.api.notification_counts import NotificationCounts
 from penstock.api.problem import HttpRefused
+from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.api.secret_guesses import network_of
+from penstock.blobs.spool import SpoolBudget
 from penstock.errors import TooLarge
 from penstock.observe import get_logger
 from penstock.sources.mail.notifications import MOST_BYTES, NotReadable, is_plain, read_gmail, read_outlook
@@ -21,6 +25,7 @@ log = get_logger(__name__)
 
 router = APIRouter(tags=["Webhooks"])
 
+T = TypeVar("T")
 LONGEST_TOKEN: Final = 2_000
 GMAIL_BYTES: Final = 65_536
 _JSON_BODY: Final[dict[str, Any]] = {
@@ -52,13 +57,14 @@ async def outlook(request: Request, validation_token: ValidationToken = None) ->
     engine = engine_of(request)
     if why_off(engine.settings, OUTLOOK) is not None:
         raise _refused(request, OUTLOOK)
+    sender = _limited_sender(request, OUTLOOK)
     if validation_token is not None:
         if not is_plain(validation_token, LONGEST_TOKEN):
             raise _refused(request, OUTLOOK)
         _count(request, OUTLOOK, "validated")
         return PlainTextResponse(validation_token)
     try:
-        notifications = read_outlook(await read_whole(request, MOST_BYTES, what="body"))
+        notifications = await _read(request, sender, MOST_BYTES, read_outlook)
     except (NotReadable, TooLarge):
         raise _refused(request, OUTLOOK) from None
     outcomes = await engine.wake_ups.outlook(notifications)
@@ -85,6 +91,7 @@ async def gmail(request: Request) -> Response:
     engine = engine_of(request)
     if why_off(engine.settings, GMAIL) is not None:
         raise _refused(request, GMAIL)
+    sender = _limited_sender(request, GMAIL)
     try:
         genuine = await engine.google_push.is_genuine(request.headers.get("authorization", ""))
     except KeysUnavailable as unavailable:
@@ -97,13 +104,32 @@ async def gmail(request: Request) -> Response:
     if not genuine:
         raise _refused(request, GMAIL)
     try:
-        address = read_gmail(await read_whole(request, GMAIL_BYTES, what="body"))
+        address = await _read(request, sender, GMAIL_BYTES, read_gmail)
     except (NotReadable, TooLarge):
         _count(request, GMAIL, "unreadable")
         return Response(status_code=204)
     for outcome in await engine.wake_ups.gmail(address):
         _count(request, GMAIL, outcome)
     return Response(status_code=204)
+
+
+def _limited_sender(request: Request, provider: str) -> Hashable:
+    """Who sends this, as far as anybody knows yet. Raises a 429 over the limit of its address.
+
+    Behind a proxy all senders have the proxy's address.
+    """
+    sender = (provider, network_of(None if request.client is None else request.client.host))
+    limits: RateLimit = request.app.state.rate_limit
+    most = engine_of(request).settings.requests_per_minute
+    refuse_over(limits.take(sender, most), "PENSTOCK_REQUESTS_PER_MINUTE")
+    return sender
+
+
+async def _read(request: Request, sender: Hashable, limit: int, parse: Callable[[bytes], T]) -> T:
+    """Anybody may send a body, so that it counts among those that are not signed. Raises SpoolFull."""
+    budget: SpoolBudget = request.app.state.unsigned_budget
+    with budget.share(sender, min(announced(request), limit)) as take:
+        return parse(await read_whole(request, limit, what="body", take=take))
 
 
 def _refused(request: Request, provider: str) -> HttpRefused:

@@ -82,13 +82,13 @@ class RateLimit:
             self._full_at = dict(kept)
 
 
-def refuse_over(allowance: Allowance) -> None:
+def refuse_over(allowance: Allowance, raised_by: str = "the tenant's requests_per_minute") -> None:
     """Raise a 429 if a request may not pass."""
     if allowance.retry_after > 0:
         seconds = max(1, math.ceil(allowance.retry_after))
         raise HttpRefused(
             "rate-limited",
             f"More than {allowance.limit} requests per minute",
-            f"Wait {seconds} s, or raise the tenant's requests_per_minute",
+            f"Wait {seconds} s, or raise {raised_by}",
             headers={"Retry-After": str(seconds)},
         )

@@ -33,7 +33,7 @@ class SecretGuesses:
 
     def refuse_over(self, address: str | None) -> None:
         """Raise a 429 for an address that may not guess now."""
-        who = _network(address)
+        who = network_of(address)
         wait = self._limit.wait(who, PER_ADDRESS)
         if self._trusted.get(who, -math.inf) < self._clock() - _TRUSTED_SECONDS:
             wait = max(wait, self._limit.wait(None, IN_ALL))
@@ -47,20 +47,21 @@ class SecretGuesses:
             )
 
     def wrong(self, address: str | None) -> None:
-        who = _network(address)
+        who = network_of(address)
         self._limit.take(who, PER_ADDRESS)
         if self._trusted.get(who, -math.inf) < self._clock() - _TRUSTED_SECONDS:
             self._limit.take(None, IN_ALL)
 
     def right(self, address: str | None) -> None:
-        who = _network(address)
+        who = network_of(address)
         self._trusted.pop(who, None)
         if len(self._trusted) >= _MOST_TRUSTED:
             del self._trusted[next(iter(self._trusted))]
         self._trusted[who] = self._clock()
 
 
-def _network(address: str | None) -> str:
+def network_of(address: str | None) -> str:
+    """What a client counts by: its IPv4 address, or the /64 of its IPv6 address."""
     try:
         known = ipaddress.ip_address(address or "")
     except ValueError:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Final
 
 from penstock.accounts.caller import Caller, caller_of_key
 from penstock.accounts.installation_keys import INSTALLATION_PREFIX
@@ -31,6 +32,11 @@ from penstock.model.rows import items, row_from, row_from_json
 from penstock.settings import Settings
 
 KEY_PREFIX = "pk_"
+_SLUG: Final = re.compile("[a-z0-9][a-z0-9-]{0,62}")
+_TEXT_CONFIGS: Final = """
+select array_agg(c.cfgname::text order by c.cfgname) from pg_catalog.pg_ts_config c
+where c.cfgnamespace = 'pg_catalog'::regnamespace
+"""
 
 
 class Accounts:
@@ -162,6 +168,34 @@ class Accounts:
         if found["status"] != "active":
             raise TenantClosed("this key's tenant is deleted", "tenant")
         return caller_of_key(found)
+
+    async def check_project(
+        self,
+        slug: str,
+        *,
+        embedder: str | None = None,
+        text_config: str = "english",
+        chunk_strategy: str = "structure",
+        chunk_tokens: int | None = None,
+        chunk_overlap: int | None = None,
+    ) -> None:
+        """Raise InvalidArgument for what no tenant can have as a project, before there is a tenant."""
+        check_chunking(chunk_strategy, chunk_tokens, chunk_overlap)
+        self._usable(embedder)
+        if _SLUG.fullmatch(slug) is None:
+            raise InvalidArgument(
+                f"{slug[:80]!r} is not a valid slug",
+                "slug",
+                "Use 1 to 63 lower-case letters, digits and hyphens, starting with a letter or digit.",
+            )
+        async with self._tenants.all_tenants() as conn:
+            known = await conn.fetchval(_TEXT_CONFIGS)
+        if text_config not in known:
+            raise InvalidArgument(
+                f"the server has no text-search configuration {text_config[:80]!r}",
+                "text_config",
+                f"Use one of {', '.join(known)}.",
+            )
 
     async def create_project(
         self,

@@ -69,17 +69,31 @@ class TenantSession:
         return accounts_of(self.operator_tenants, self.engine.settings)
 
     async def tenant(
-        self, slug: str, *, create: bool = False, change: str | None = None, target: str | None = None
+        self,
+        slug: str,
+        *,
+        create: bool = False,
+        project: str = DEFAULT,
+        change: str | None = None,
+        target: str | None = None,
     ) -> TenantId:
-        """The tenant with this slug; `create` creates the default tenant in a new database.
+        """The tenant with this slug; `create` creates the default tenant in a database without tenants.
 
-        With `change`, the command's words, the rest of the session leaves a row in the tenant's audit.
+        Check a command's arguments before, or one that is refused leaves the tenant behind; `project` is
+        checked here, because a new tenant has only the default one. With `change`, the command's words, the
+        rest of the session leaves a row in the tenant's audit.
         """
         try:
             row = await self._find(slug)
         except NotFound:
-            if not (create and slug == DEFAULT and await may_make_default(self.addresses, self.operators)):
+            if not (create and slug == DEFAULT and await may_make_default(self.operators)):
                 raise
+            if project != DEFAULT:
+                raise NotFound(
+                    f"there is no project {project!r}",
+                    "project",
+                    f"Create it: penstock project create {project}",
+                ) from None
             await made_tenant(self.operators, slug)
             row = await self._find(slug)
         if row["status"] != "active":

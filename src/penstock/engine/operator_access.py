@@ -74,9 +74,9 @@ async def is_served(addresses: Addresses, settings: Settings, queue: str) -> boo
     )
 
 
-async def may_make_default(addresses: Addresses, accounts: Accounts) -> bool:
-    """Always on the embedded server; elsewhere only while there is no tenant."""
-    return addresses.embedded is not None or not await accounts.list_tenants()
+async def may_make_default(accounts: Accounts) -> bool:
+    """Only while there is no tenant: where there are others, the caller has forgotten to name one."""
+    return not await accounts.list_tenants()
 
 
 async def made_tenant(accounts: Accounts, slug: str) -> Tenant:

@@ -194,7 +194,7 @@ class Workspace:
                 raise
         addresses = engine.tasks.addresses
         async with operators(addresses, engine.settings) as accounts:
-            if not await may_make_default(addresses, accounts):
+            if not await may_make_default(accounts):
                 raise NotFound(
                     "this database has no tenant 'default'",
                     "tenant",

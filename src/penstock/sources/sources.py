@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.settings import Settings
     from penstock.sources.oauth.connecting import Connecting, ConnectProgress, ConnectRequest
     from penstock.sources.passwords import Passwords
+    from penstock.sources.protocol import Provider
     from penstock.sources.registry import Providers
 
 S = TypeVar("S", bound="Source")
@@ -240,6 +241,16 @@ class Sources(SourceDecisions):
             row = await conn.fetchval("select ingest.show_source($1)", source_id)
         return self._detailed(row)
 
+    def check(
+        self, kind: str, config: Mapping[str, Any], *, password: str | None = None
+    ) -> tuple[Provider, Mapping[str, Any], str | None]:
+        """What add() would store of these. Raises what it would: InvalidArgument, NotFound."""
+        provider = self._providers.addable(kind)
+        checked = provider.check_config(config)
+        if password is None and not takes_password(provider):
+            return provider, checked, None
+        return provider, checked, check_password(provider, password)
+
     async def add(
         self,
         tenant_id: TenantId,
@@ -257,12 +268,8 @@ class Sources(SourceDecisions):
         asked. A mailbox at a mail server logs in with a `password`, which goes to the vault and is never
         shown.
         """
-        provider = self._providers.addable(kind)
         every = default_sync_every(self._settings, kind) if sync_every == "default" else sync_every
-        checked = provider.check_config(config)
-        secret = (
-            None if password is None and not takes_password(provider) else check_password(provider, password)
-        )
+        provider, checked, secret = self.check(kind, config, password=password)
         account = account_of(provider, checked)
         async with self._tenants.transaction(tenant_id) as conn:
             if kind not in RESERVED:  # no worker may have run since its package was installed

@@ -13,12 +13,12 @@ from penstock.cli.failures import describe, warn
 from penstock.cli.ingest.progress import Draw, stage_bar, stages
 from penstock.cli.ingest.prune import Prune, find_gone, remove
 from penstock.cli.ingest.summary import Submitted, Summary
-from penstock.cli.tenant_session import TenantSession, tenant_session
+from penstock.cli.tenant_session import DEFAULT, TenantSession, tenant_session
 from penstock.documents.file_intake import Labels, take_file
 from penstock.documents.files import File
 from penstock.documents.progress import IngestProgress
 from penstock.engine.local_worker import working
-from penstock.errors import Refused
+from penstock.errors import NotFound, Refused
 from penstock.model import IngestionStatus, TenantId
 
 AT_ONCE = 4
@@ -47,7 +47,10 @@ class IngestJob:
         try:
             async with tenant_session(create=True) as session:
                 await session.require_index()  # or every document would wait for an administrator
-                owner = await session.tenant(self.tenant, create=True)
+                owner = await self._owner(session)
+                if owner is None:
+                    self.submitted = [Submitted(file.path, reason=file.reason) for file in self.files]
+                    return Summary(tuple(self.submitted), None, (), waited=self.wait, seconds=0.0)
                 # Rejects an unknown project before any file is read.
                 await session.engine.accounts.show_project(owner, self.labels.project)
                 await session.declare()
@@ -66,6 +69,16 @@ class IngestJob:
         return Summary(
             tuple(self.submitted), following, tuple(pruned), waited=self.wait, seconds=monotonic() - begun
         )
+
+    async def _owner(self, session: TenantSession) -> TenantId | None:
+        """The tenant; None if there is none yet and no file that would be its first document."""
+        is_readable = any(file.reason is None for file in self.files)
+        try:
+            return await session.tenant(self.tenant, create=is_readable, project=self.labels.project)
+        except NotFound:
+            if is_readable or self.prune is not None or self.tenant != DEFAULT:
+                raise
+            return None
 
     async def _do(
         self, session: TenantSession, owner: TenantId, following: IngestProgress, draw: Draw

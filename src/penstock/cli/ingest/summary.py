@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from penstock.cli.failures import warn
 from penstock.cli.ingest.prune import RemovedFile
 from penstock.documents.progress import IngestProgress
 from penstock.documents.rows import Document, Taken
-from penstock.model import DocumentStatus
+from penstock.model import DocumentId, DocumentStatus
 from penstock.observe.formats import escape
 
 ORDER = ("indexed", "unchanged", "skipped", "queued", "failed", "deleted", "unreadable")
@@ -31,7 +32,8 @@ class Submitted:
 @dataclass(frozen=True, slots=True)
 class Summary:
     submitted: tuple[Submitted, ...]
-    following: IngestProgress
+    following: IngestProgress | None
+    """None if no file could be read, and there is no tenant."""
     pruned: tuple[RemovedFile, ...]
     waited: bool
     seconds: float
@@ -39,8 +41,12 @@ class Summary:
     @property
     def whole(self) -> bool:
         """Whether nothing failed and every file was read."""
-        failed = any(each.status is DocumentStatus.FAILED for each in self.following.ended.values())
+        failed = any(each.status is DocumentStatus.FAILED for each in self._ended.values())
         return not failed and all(each.taken is not None for each in self.submitted)
+
+    @property
+    def _ended(self) -> Mapping[DocumentId, Document]:
+        return {} if self.following is None else self.following.ended
 
     def total(self) -> str:
         """What the counts add up to: files, and the documents found in them."""
@@ -54,8 +60,9 @@ class Summary:
 
     def rows(self) -> list[dict[str, object]]:
         """One row per file, then one per attachment or member of an archive."""
-        ended = self.following.ended
-        attached = (ended[each] for each in sorted(self.following.attachments) if each in ended)
+        ended = self._ended
+        attachments = () if self.following is None else self.following.attachments
+        attached = (ended[each] for each in sorted(attachments) if each in ended)
         return [self._row(each) for each in self.submitted] + [
             {
                 "path": document.path or document.filename,
@@ -81,7 +88,7 @@ class Summary:
             "reason_code": None,
             "error_message": submitted.reason,
         }
-        if submitted.taken is None:
+        if submitted.taken is None or self.following is None:
             return row
         row |= {"document_id": submitted.taken.document_id, "created": submitted.taken.created}
         document = self.following.ended.get(submitted.taken.document_id)

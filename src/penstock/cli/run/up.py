@@ -118,14 +118,14 @@ async def _ready(addresses: Addresses, settings: Settings) -> str | None:
             async with reach(addresses.operator, application_name="penstock up") as connection:
                 await assert_migrated(connection, folders=addresses.folders)
         async with operators(addresses, settings) as accounts:
-            return await _first_key(accounts, addresses)
+            return await _first_key(accounts)
 
 
-async def _first_key(accounts: Accounts, addresses: Addresses) -> str | None:
+async def _first_key(accounts: Accounts) -> str | None:
     try:
         tenant = await accounts.find_tenant(DEFAULT)
     except NotFound:
-        if not await may_make_default(addresses, accounts):
+        if not await may_make_default(accounts):
             return None
         tenant = await made_tenant(accounts, DEFAULT)
     if await accounts.list_keys(tenant.tenant_id):

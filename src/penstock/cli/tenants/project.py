@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -80,17 +81,18 @@ def create(
     """
 
     async def call() -> Project:
+        options: Mapping[str, Any] = {
+            "embedder": embedder,
+            "text_config": text_config or "english",
+            "chunk_strategy": chunk_strategy or "structure",
+            "chunk_tokens": chunk_tokens,
+            "chunk_overlap": chunk_overlap,
+        }
         async with tenant_session(create=True) as session:
-            return await session.engine.accounts.create_project(
-                await session.tenant(tenant, create=True, change="project create", target=slug),
-                slug,
-                name,
-                embedder=embedder,
-                text_config=text_config or "english",
-                chunk_strategy=chunk_strategy or "structure",
-                chunk_tokens=chunk_tokens,
-                chunk_overlap=chunk_overlap,
-            )
+            accounts = session.engine.accounts
+            await accounts.check_project(slug, **options)
+            owner = await session.tenant(tenant, create=True, change="project create", target=slug)
+            return await accounts.create_project(owner, slug, name, **options)
 
     _show(run(call()), as_json=as_json)
 

@@ -70,7 +70,10 @@ def connect(
 
     async def call() -> tuple[SourceDetails, IngestionJob | None]:
         async with tenant_session(create=True) as session:
-            tenant_id = await session.tenant(tenant, create=True, change="source connect", target=provider)
+            session.engine.connecting.check(provider)
+            tenant_id = await session.tenant(
+                tenant, create=True, project=project, change="source connect", target=provider
+            )
             await session.declare()
             before = await _earlier(session, tenant_id, provider) if wait else frozenset()
             asked = await session.engine.connecting.begin(

@@ -85,7 +85,10 @@ def add(
 
     async def call() -> tuple[Source, IngestionJob | None]:
         async with tenant_session(create=True) as session:
-            tenant_id = await session.tenant(tenant, create=True, change="source add", target=kind)
+            session.engine.sources.check(kind, config, password=password)
+            tenant_id = await session.tenant(
+                tenant, create=True, project=project, change="source add", target=kind
+            )
             await session.declare()
             added = await session.engine.sources.add(
                 tenant_id,

@@ -117,6 +117,10 @@ class Connecting:
         self._is_pushed = is_pushed
         self.redirect_uri = public_url.rstrip("/") + CALLBACK_PATH
 
+    def check(self, provider: str) -> None:
+        """Raise what begin() would for a provider that cannot be connected here."""
+        self._app_of(provider)
+
     async def begin(
         self, tenant_id: TenantId, provider: str, *, project: str = "default", requested_by: str = "python"
     ) -> ConnectRequest:

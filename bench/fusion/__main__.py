@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import math
 import sys
@@ -37,6 +38,8 @@ SETS: Mapping[str, Callable[[], QuestionSet]] = {
 DEPTH = 100
 WEIGHTS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 LEAST_CRANFIELD = 0.43
+SERVED = 50
+"""Hits asked for: more than ten, since those with the score of the tenth count as well."""
 RARE = math.log(20)
 """The weight of a word (idf) that one of twenty chunks contains; rarer words have more."""
 TERMS = "select idf from search.query_terms($1)"
@@ -51,7 +54,7 @@ class AskedQuestion:
 
     words: Scores
     near: Scores
-    served: Sequence[str]
+    served: Scores
     right: frozenset[str]
     rare: float
     weight: float
@@ -77,9 +80,7 @@ async def measure(questions: QuestionSet, embedder: str) -> dict[str, float]:
         "scores by rare words": weighted(by_rare_words),
         "scores by best match": weighted(by_best_match),
     }
-    figures = {
-        name: _mean([ndcg(_ranked(way(each)), each.right) for each in asked]) for name, way in ways.items()
-    }
+    figures = {name: _mean([ndcg(way(each), each.right) for each in asked]) for name, way in ways.items()}
     figures["hybrid"] = _mean([ndcg(each.served, each.right) for each in asked])
     return figures
 
@@ -99,9 +100,12 @@ def by_bm25s(questions: QuestionSet) -> float | None:
     retriever = bm25s.BM25()
     retriever.index(tokens(list(questions.documents.values())), show_progress=False)
     texts = [text for text, _ in questions.questions]
-    places, _ = retriever.retrieve(tokens(texts), k=min(10, len(names)), show_progress=False)
-    ranked = [[names[place] for place in row] for row in places]
-    return _mean([ndcg(row, right) for row, (_, right) in zip(ranked, questions.questions, strict=True)])
+    places, scores = retriever.retrieve(tokens(texts), k=min(SERVED, len(names)), show_progress=False)
+    found = [
+        {names[place]: float(score) for place, score in zip(row, row_scores, strict=True)}
+        for row, row_scores in zip(places, scores, strict=True)
+    ]
+    return _mean([ndcg(each, right) for each, (_, right) in zip(found, questions.questions, strict=True)])
 
 
 async def _fill(engine: Engine, tenant_id: TenantId, questions: QuestionSet) -> None:
@@ -138,12 +142,14 @@ async def _ask(engine: Engine, tenant_id: TenantId, question: tuple[str, frozens
             name = hit.filename or ""
             best[name] = max(best.get(name, -math.inf), score if score is not None else -math.inf)
         lists.append(best)
-    answer = await engine.search.search(tenant_id, SearchQuery(query=text, limit=10))
+    answer = await engine.search.search(tenant_id, SearchQuery(query=text, limit=SERVED))
     async with engine.tenants.transaction(tenant_id) as connection:
         idfs = [row["idf"] for row in await connection.fetch(TERMS, text)]
     # The fixed weight that the two ways by query start from.
     weight = 0.4 if (answer.model or "").startswith("wordllama") else 0.5
-    served = list(dict.fromkeys(hit.filename or "" for hit in answer.hits))
+    served: dict[str, float] = {}
+    for hit in answer.hits:
+        served.setdefault(hit.filename or "", hit.score)
     rare = sum(idf > RARE for idf in idfs) / max(1, len(idfs))
     return AskedQuestion(lists[0], lists[1], served, right, rare, weight)
 
@@ -192,8 +198,18 @@ def _ranked(scores: Scores) -> list[str]:
     return sorted(scores, key=lambda name: (-scores[name], name))
 
 
-def ndcg(ranked: Sequence[str], right: frozenset[str]) -> float:
-    gained = sum(1 / math.log2(place + 2) for place, name in enumerate(ranked[:10]) if name in right)
+def ndcg(scores: Scores, right: frozenset[str]) -> float:
+    """Of the first ten, as the mean over all orders of documents with the same score."""
+    gained, place = 0.0, 0
+    by_score = itertools.groupby(
+        sorted(((round(score, 9), name) for name, score in scores.items()), reverse=True),
+        lambda each: each[0],
+    )
+    for _, alike in by_score:
+        names = [name for _, name in alike]
+        shown = sum(1 / math.log2(at + 2) for at in range(place, min(10, place + len(names))))
+        gained += shown * sum(name in right for name in names) / len(names)
+        place += len(names)
     return gained / sum(1 / math.log2(place + 2) for place in range(min(10, len(right))))
 
 

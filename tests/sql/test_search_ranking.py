@@ -44,6 +44,23 @@ async def test_frequent_words_are_not_read_when_rare_ones_fill_the_budget(databa
         assert [term["lexeme"] for term in terms] == ["common"]
 
 
+async def test_nearness_counts_half_when_the_model_read_a_corrected_query(database: Database) -> None:
+    """The correction may be wrong; words look for every indexed word that is one letter away."""
+    async with indexed_tenant(database) as tenant:
+        for name in ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]:
+            await tenant.put(f"turbine {name}")
+        for query, counts in (("turbine three", 1.0), ("tubrine three", 0.5)):
+            hits = await tenant.find(query)
+            near = [hit.vector_score for hit in hits if hit.vector_score is not None]
+            words = [hit.text_score for hit in hits if hit.text_score is not None]
+            weight = counts * await tenant.admin.fetchval("select search.vector_weight($1)", hits[0].model)
+            for hit in hits:
+                assert hit.vector_score is not None
+                nearness = (hit.vector_score - min(near)) / (max(near) - min(near))
+                matching = (hit.text_score or 0.0) / max(words)
+                assert hit.score == pytest.approx(weight * nearness + (1 - weight) * matching)
+
+
 async def test_a_hybrid_score_weighs_nearness_and_words_of_the_document(database: Database) -> None:
     async with indexed_tenant(database) as tenant:
         for name in ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]:

@@ -59,7 +59,7 @@ left join search.models($1) m on true
 BACKGROUND = "select mean, deviation, sampled from search.background($1, $2)"
 NOTE_USAGE = "select accounts.note_usage($1, $2, $3, $4, 0)"
 OVER_BUDGET = "the tenant's budget of embedded tokens for this month is used up"
-SEARCH = "select * from search.find($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+SEARCH = "select * from search.find($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
 
 
 class Search:
@@ -183,6 +183,7 @@ class Search:
                 _json(gathered.matched),
                 query.per_document,
                 query.joined,
+                any(probe.is_respelt for probe in probes),
             )
             return rows, await _backgrounds(connection, probes, gathered.near)
 

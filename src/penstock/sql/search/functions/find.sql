@@ -1,6 +1,7 @@
 -- One search over chunks and clients: by vector, by text, or both, with the parts of every score. Both are fused by their
 -- scores: nearness from the farthest to the nearest found, words relative to the best match, weighted by search.vector_weight(); for a
--- document in a language that no model reads (search.reads_language), words alone.
+-- document in a language that no model reads (search.reads_language), words alone. With _corrected (a model got the query with its
+-- misspelt words replaced by the likeliest) nearness counts half: the correction may be wrong, and words look for several.
 -- What contains an identifier of the query, whole and literally, comes first. The query is given as text and as one vector per model in
 -- use; ranks and nearness are within a model, so that scores of two models are never compared. An index outside the database
 -- passes its hits by vector in _near and by text in _matched. At most _per_document passages of a document are found while
@@ -21,7 +22,8 @@ create or replace function search.find(
   _near jsonb default null,
   _matched jsonb default null,
   _per_document integer default 1,
-  _joined boolean default false
+  _joined boolean default false,
+  _corrected boolean default false
 )
 returns table (
   kind text,
@@ -99,7 +101,7 @@ begin
         v_words, v_shares) g
     ), weighed as materialized (
       -- The model that carries least decides: scores of one search are comparable. Of a few passages none can stand out.
-      select coalesce(min(search.vector_weight(s.model, s.standout)), 0.5) as weight
+      select coalesce(min(search.vector_weight(s.model, s.standout)), 0.5) * case when _corrected then 0.5 else 1 end as weight
       from (
         select n.model, case when count(*) >= 50 then (max(n.score) - avg(n.score)) / nullif(stddev_pop(n.score), 0) end as standout
         from gathered n

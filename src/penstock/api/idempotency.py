@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
 import json
 import re
+import secrets as random
 from collections.abc import Awaitable, Callable, Collection
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi.responses import JSONResponse
 
 from penstock.accounts import Caller, Reply
 from penstock.accounts.caller import TENANT_HEADER
-from penstock.api.identity import engine_of
+from penstock.api.identity import engine_of, presented_secret
 from penstock.api.problem import HttpRefused
 from penstock.api.shown_once import without_secrets
 from penstock.errors import Conflict, InvalidArgument
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from fastapi import Request, Response
 
 _KEY: Final = re.compile(r"[!-~]{1,255}")
+_PREFIX: Final = b"penstock idempotency\n"
 _REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 
@@ -111,5 +115,18 @@ def replayed_upload(kept: Reply, digest: str) -> Response:
 
 
 def _fingerprint(request: Request, body: bytes) -> bytes:
+    """What tells a repeated request from another one, and nothing to a reader of the database.
+
+    A body may contain a password, which a plain hash would let that reader guess. The key is the caller's
+    API key or session token, of which the database has only the SHA-256: the prefix keeps that from being
+    the HMAC's key. Without sign-in it is this process's own, so that after a restart no key is known again.
+    """
+    secret = presented_secret(request)
+    key = hashlib.sha256(_PREFIX + secret.encode("utf-8", "surrogatepass")).digest() if secret else _own_key()
     asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode("utf-8", "replace")
-    return hashlib.sha256(asked + body).digest()
+    return hmac.digest(key, asked + body, "sha256")
+
+
+@cache
+def _own_key() -> bytes:
+    return random.token_bytes(32)

@@ -75,6 +75,15 @@ async def signed_in(request: Request, named: str | None = None) -> Caller | None
     return None if not token else await engine.sessions.authenticate(token, named)
 
 
+def presented_secret(request: Request) -> str | None:
+    """The API key or session token of an authenticated request; None where no sign-in is needed."""
+    if "authorization" in request.headers or "x-api-key" in request.headers:
+        return api_key(request.headers)
+    if engine_of(request).settings.console_auth == "off":
+        return None
+    return session_cookie(request.headers.get("cookie", ""), cookie_name(request))
+
+
 def cookie_name(request: Request) -> str:
     """The cookie of this installation: browsers send a host's cookies to all its ports, so that the port, if
     the address names one, is part of the name."""

@@ -67,3 +67,26 @@ async def test_a_mailbox_is_added_and_its_password_changed_from_the_command_line
     changed = penstock.with_variables(PENSTOCK_SOURCE_PASSWORD=SECRET)("source", "set-password", "imap")
     assert changed.code == 0, changed.err
     assert SECRET not in changed.out + changed.err
+
+
+async def test_an_address_that_may_not_be_reached_is_refused_before_there_is_a_source(
+    database: Database, tmp_path: Path
+) -> None:
+    strict = {"allow_private_addresses": False}
+    async with api_server(database, tmp_path, **strict) as server, server.client() as client:
+        given = {"host": "imap.example.com", "user": USER, "password": SECRET}
+        added = await client.post("/v1/sources/imap", json=given)
+        config = f"/v1/sources/{added.json()['source_id']}/config"
+        for host, remedy in (
+            ("169.254.169.254", "public address"),
+            ("fe80::1", "public address"),
+            ("::ffff:169.254.1.1", "public address"),
+            ("10.0.0.5", "PENSTOCK_ALLOW_PRIVATE_ADDRESSES"),
+            ("127.0.0.1", "PENSTOCK_ALLOW_PRIVATE_ADDRESSES"),
+        ):
+            for refused in (
+                await client.post("/v1/sources/imap", json={**given, "host": host, "user": "other"}),
+                await client.put(config, json={"changes": {"host": host}}),
+            ):
+                assert remedy in assert_problem(refused, 422, "host")["remedy"], host
+        assert await server.count("ingest.source") == 1

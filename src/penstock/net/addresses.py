@@ -35,8 +35,8 @@ _GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 _COMPATIBLE: Final = ipaddress.IPv6Network("::/96")
 
-_OPENED: Final = ("loopback", "private")
-_OPENING: Final = (
+OPENED: Final = ("loopback", "private")
+OPENING: Final = (
     "Use a public address, or set PENSTOCK_ALLOW_PRIVATE_ADDRESSES=true if you mean to reach private networks"
 )
 
@@ -44,8 +44,8 @@ _OPENING: Final = (
 def judge(host: str, address: Address, *, allow_private: bool) -> None:
     """Raise AddressRefused if requests must not reach the host's address."""
     kind = refusal(address, allow_private=allow_private)
-    if kind in _OPENED:
-        raise AddressRefused(host, f"it resolves to a {kind} address", _OPENING)
+    if kind in OPENED:
+        raise AddressRefused(host, f"it resolves to a {kind} address", OPENING)
     if kind is not None:
         raise AddressRefused(host, f"it resolves to a {kind} address")
 
@@ -54,7 +54,7 @@ def refusal(address: Address, *, allow_private: bool) -> str | None:
     """The kind of a forbidden address; None if requests may go there."""
     kinds = [kind for each in (address, *_carried(address)) if (kind := _kind(each)) is not None]
     if allow_private:
-        kinds = [kind for kind in kinds if kind not in _OPENED]
+        kinds = [kind for kind in kinds if kind not in OPENED]
     return kinds[0] if kinds else None
 
 

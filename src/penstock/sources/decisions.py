@@ -11,11 +11,13 @@ from penstock.errors import InvalidArgument
 from penstock.model.document_class import CLASSES
 from penstock.model.rows import row_from, row_from_json
 from penstock.sources.decision_rows import Decision, DecisionList, RuleList, RuleUse
+from penstock.sources.hosts import refuse_host
 
 if TYPE_CHECKING:
     from penstock.db import Connection
     from penstock.db.tenancy import TenantPool
     from penstock.model import SourceId, TenantId
+    from penstock.settings import Settings
     from penstock.sources.registry import Providers
     from penstock.sources.rule_changes import RuleChanges
 
@@ -32,6 +34,7 @@ class SourceDecisions:
 
     _tenants: TenantPool
     _providers: Providers
+    _settings: Settings
 
     async def skipped(
         self,
@@ -96,7 +99,9 @@ class SourceDecisions:
         """
         await conn.execute(LOCK, source_id)
         source = json.loads(await conn.fetchval(SHOW, source_id))
-        checked = self._providers.get(source["kind"]).check_config(changed(source["config"]))
+        provider = self._providers.get(source["kind"])
+        checked = provider.check_config(changed(source["config"]))
+        refuse_host(provider, checked, self._settings, source["config"])
         await conn.execute(CONFIGURE, source_id, json.dumps(dict(checked)))
 
     async def _rules(self, conn: Connection, source_id: SourceId | None) -> RuleList:

@@ -157,6 +157,14 @@ class PasswordProvider(Protocol):
 
 
 @runtime_checkable
+class HostProvider(Protocol):
+    """What a provider has in addition if the user says which server its sources connect to."""
+
+    def host_of(self, config: Mapping[str, Json]) -> str:
+        """The setting `host`: a literal address that may not be reached is refused when it is set."""
+
+
+@runtime_checkable
 class LookProvider(Protocol):
     """What a provider has in addition if each of its items is read by a task of its own.
 

@@ -15,6 +15,7 @@ from penstock.model import SourceId, TaskId, TenantId, uuid7
 from penstock.model.document_class import MAILBOXES
 from penstock.model.rows import row_from_json
 from penstock.sources.decisions import SourceDecisions
+from penstock.sources.hosts import refuse_host
 from penstock.sources.mail.push import PUSH_KINDS, default_sync_every, why_off
 from penstock.sources.passwords import account_of, check_password, takes_password
 from penstock.sources.registry import DECLARE, RESERVED
@@ -247,6 +248,7 @@ class Sources(SourceDecisions):
         """What add() would store of these. Raises what it would: InvalidArgument, NotFound."""
         provider = self._providers.addable(kind)
         checked = provider.check_config(config)
+        refuse_host(provider, checked, self._settings)
         if password is None and not takes_password(provider):
             return provider, checked, None
         return provider, checked, check_password(provider, password)

@@ -37,6 +37,9 @@ class ImapProvider:
     def place_of(self, config: Mapping[str, Any]) -> str:
         return server_of(config).place
 
+    def host_of(self, config: Mapping[str, Any]) -> str:
+        return server_of(config).host
+
     def check_config(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
         names = ("host", "port", "user", "security", "ca", "folders", "mail_text")
         only(self.title, config, *names, *RELEVANCE)

@@ -334,7 +334,7 @@ def test_the_command_reindexes_shows_stops_and_resumes(penstock: CommandLine) ->
     assert ours("ingest", "gate.md", "--worker", "--json", timeout=120).json["counts"] == {"indexed": 1}
     run = ours("reindex", "--worker", "--json", timeout=120).json
     assert (run["state"], run["indexed"], run["embedded"], run["reused"]) == ("done", 1, 0, 1)
-    assert "1 documents re-indexed" in ours("reindex", "--worker", timeout=120).out
+    assert "1 document re-indexed" in ours("reindex", "--worker", timeout=120).out
     waiting = ours("reindex", "--no-wait", "--json").json
     assert waiting["state"] == "planning"
     listed = ours("reindex", "status", "--json").json["reindexes"]

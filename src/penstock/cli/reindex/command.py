@@ -251,9 +251,9 @@ def _ended(shown: ReindexRun, *, as_json: bool, waited: bool) -> None:
         )
     elif shown.state == "done":
         output.write(
-            f"{shown.project} is indexed with {shown.embedder}: {shown.indexed:,} documents re-indexed,"
-            f" {shown.newer:,} newer, {shown.gone:,} deleted meanwhile, {shown.failed:,} failed;"
-            f" {shown.embedded:,} texts embedded, {shown.reused:,} reused."
+            f"{shown.project} is indexed with {shown.embedder}: {output.count(shown.indexed, 'document')}"
+            f" re-indexed, {shown.newer:,} newer, {shown.gone:,} deleted meanwhile, {shown.failed:,} failed;"
+            f" {output.count(shown.embedded, 'text')} embedded, {shown.reused:,} reused."
         )
     elif shown.waits_for_a_person:
         output.write(f"Re-index {shown.run_id} {shown.reason}")
@@ -266,7 +266,10 @@ def _ended(shown: ReindexRun, *, as_json: bool, waited: bool) -> None:
             f"To continue: penstock reindex resume {shown.run_id}",
         )
     if shown.failed:
-        warn(f"{shown.failed:,} documents keep their old version: penstock reindex status {shown.run_id}")
+        # Those that had failed before, too, and they have no version to keep.
+        failed = f"{output.count(shown.failed, 'document')} could not be re-indexed"
+        kept = "if it was indexed, it keeps" if shown.failed == 1 else "those that were indexed keep"
+        warn(f"{failed}; {kept} the old version: penstock reindex status {shown.run_id}")
         raise typer.Exit(Exit.REFUSED)
 
 

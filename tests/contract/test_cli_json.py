@@ -12,6 +12,7 @@ from tests.plugins.command_line import CommandLine
 
 pytestmark = pytest.mark.timeout(180)
 
+QUEUE = "queue paused ready waiting running max_running rate workers"
 STATS = (
     "queue paused ready running waiting parked dead oldest_ready_seconds max_running rate workers"
     " idle_workers"
@@ -94,6 +95,8 @@ def drained(penstock: CommandLine) -> tuple[int, int]:
 
 def test_commands_that_read_print_their_documented_keys(penstock: CommandLine) -> None:
     done, dead = drained(penstock)
+    listed = penstock("queue", "list", "--json").json["queues"]
+    assert {frozenset(row) for row in listed} == {frozenset(QUEUE.split())}
     assert {frozenset(row) for row in penstock("queue", "stats", "--json").json["queues"]} == {
         frozenset(keys(STATS))
     }

@@ -99,3 +99,25 @@ async def test_workers_are_listed_and_asked_to_stop_and_an_operation_names_the_n
     assert penstock("queue", "stop-worker", str(worker_id), "--json").json["asked"] is True
     assert penstock("queue", "stop-worker", str(worker_id), "--json").json["asked"] is False
     assert penstock("queue", "workers", "--json").json["workers"][0]["state"] == "stopping"
+
+
+def test_the_queues_are_listed_with_their_limits(penstock: CommandLine) -> None:
+    penstock("queue", "limits", "default", "--max-running", "4", "--rate", "100/min")
+    penstock("queue", "pause", "default")
+    (row,) = [
+        each for each in penstock("queue", "list", "--json").json["queues"] if each["queue"] == "default"
+    ]
+    assert (row["paused"], row["ready"], row["running"], row["max_running"]) == (True, 0, 0, 4)
+    assert row["rate"].startswith("100")
+    head, *lines = penstock("queue", "list").out.splitlines()
+    assert head.split() == [
+        "queue",
+        "paused",
+        "ready",
+        "waiting",
+        "running",
+        "max_running",
+        "rate",
+        "workers",
+    ]
+    assert any(line.split()[:2] == ["default", "yes"] for line in lines)

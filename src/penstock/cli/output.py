@@ -32,9 +32,7 @@ def document(value: Mapping[str, object], *, one_line: bool = False) -> None:
     write(json.dumps(value, default=_plain, indent=indent, ensure_ascii=False))
 
 
-def table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str = "Nothing to show."
-) -> None:
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str = "No rows.") -> None:
     """Write rows for people; control characters in values are escaped."""
     if not rows:
         if sys.stdout.isatty():
@@ -44,7 +42,7 @@ def table(
     write(_rich_table(columns, cells) if sys.stdout.isatty() else _plain_table(columns, cells))
 
 
-def records(columns: Sequence[str], rows: Sequence[object], *, empty: str = "Nothing to show.") -> None:
+def records(columns: Sequence[str], rows: Sequence[object], *, empty: str = "No rows.") -> None:
     """Write these fields of the rows as a table."""
     table(columns, [[getattr(row, name) for name in columns] for row in rows], empty=empty)
 

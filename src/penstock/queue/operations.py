@@ -64,7 +64,7 @@ class Operations:
             raise UnknownQueue(
                 f"there is no queue {queue!r}",
                 "queue",
-                "List the queues: penstock queue stats. A worker creates the queues it serves",
+                "List the queues: penstock queue list. A worker creates the queues it serves",
             )
         return [QueueStats(*row) for row in rows]
 

@@ -125,7 +125,7 @@ def _show(found: ClientDetails, *, as_json: bool) -> None:
     output.write("")
     show_facts(found.facts)
     output.write(f"\n{output.count(found.record_count, 'record')}")
-    output.records(RECORDS, found.records)
+    output.records(RECORDS, found.records, empty="No records.")
     if found.record_count > len(found.records):
         output.write(f"and {found.record_count - len(found.records):,} more")
     for reason in found.reasons:

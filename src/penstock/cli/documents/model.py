@@ -33,7 +33,7 @@ def list_models(as_json: output.AsJson = False) -> None:
     if as_json:
         output.document({"models": [asdict(row) for row in rows]})
     else:
-        output.records(LISTED, rows)
+        output.records(LISTED, rows, empty="No models.")
 
 
 @group.command("install")

@@ -1,4 +1,4 @@
-"""`penstock queue`: statistics, pause and resume, limits, workers."""
+"""`penstock queue`: list, statistics, pause and resume, limits, workers."""
 
 from __future__ import annotations
 
@@ -38,10 +38,27 @@ Burst = Annotated[int | None, typer.Option(min=1, help="Tasks of the rate that m
 EachKey = Annotated[bool, typer.Option("--each-key", help="Apply the limit to each limit key separately.")]
 Key = Annotated[str | None, typer.Option(help="Apply the limit to this limit key.")]
 
+LISTED = ("queue", "paused", "ready", "waiting", "running", "max_running", "rate", "workers")
+EMPTY = "No queues. A worker creates those that it serves: penstock worker"
 COLUMNS = (
     *("queue", "paused", "ready", "running", "waiting", "parked", "dead"),
     *("oldest s", "limit", "rate", "workers"),
 )
+
+
+@group.command("list")
+def list_queues(as_json: output.AsJson = False) -> None:
+    """List the queues with what waits and runs in them, and their limits."""
+
+    async def call() -> list[QueueStats]:
+        async with operations() as calls:
+            return await calls.stats()
+
+    rows = run(call())
+    if as_json:
+        output.document({"queues": [{name: getattr(row, name) for name in LISTED} for row in rows]})
+        return
+    output.records(LISTED, rows, empty=EMPTY)
 
 
 @group.command("stats")
@@ -135,7 +152,7 @@ def limits(
             (r.scope, r.max_running, show_rate(r.rate_count, r.rate_period_seconds), r.rate_burst)
             for r in rows
         ]
-        output.table(columns, shown, empty=f"The queue {queue} has no limits.")
+        output.table(columns, shown, empty=f"No limits of the queue {queue}.")
 
 
 @group.command("workers")
@@ -205,7 +222,7 @@ def _show(rows: Sequence[QueueStats], *, as_json: bool, one_line: bool) -> None:
         ]
         for r in rows
     ]
-    output.table(COLUMNS, cells)
+    output.table(COLUMNS, cells, empty=EMPTY)
 
 
 def _say(queue: str, *, paused: bool, as_json: bool) -> None:

@@ -37,7 +37,7 @@ def status(as_json: output.AsJson = False) -> None:
     if as_json:
         output.document({"keys": keys})
         return
-    output.records(COLUMNS, keys)
+    output.records(COLUMNS, keys, empty="No master keys, and no secrets.")
     for key in keys:
         if key.state == "removable":
             warn(f"No secret needs {key.key_id} any more: penstock vault forget-key {key.key_id}")

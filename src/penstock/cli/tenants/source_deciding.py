@@ -61,7 +61,7 @@ def skipped(
 def show_skipped(decisions: Sequence[Decision]) -> None:
     """A table of decisions; `why` is the rule or class and what it says."""
     rows = [[*(getattr(each, name) for name in SKIPPED), _why(each)] for each in decisions]
-    output.table((*SKIPPED, "why"), rows, empty="Nothing was skipped.")
+    output.table((*SKIPPED, "why"), rows, empty="No skipped items.")
     if any(each.state == "skipped" for each in decisions):
         warn("To take one in after all: penstock source restore DECISION_ID")
 

@@ -121,6 +121,42 @@ async def test_a_stop_word_of_one_language_is_not_a_rare_word_of_another(databas
         assert "the" in await words(tenant, "the")
 
 
+TYPOGRAPHY = [
+    ("the \u201cpenstock\u201d of the mill", "penstock"),
+    ("gate\u2014penstock\u2014wheel", "penstock"),
+    ("open it\u2026penstock", "penstock"),
+    ("\u2022penstock \u2022sluice", "sluice"),
+    ("the\u00a0penstock\u00a0leaks", "penstock"),
+    ("\u00bfPenstock? \u00a1Penstock!", "penstock"),
+    ("\u00abpenstock\u00bb \u201epenstock\u201c", "penstock"),
+    ("the pen\u00adstock", "penstock"),
+    ("the penstock\u2019s gate", "penstock"),
+    ("\uff08penstock\uff09\u3002", "penstock"),
+    ("penstock\u2705", "penstock"),
+    ("na\u00efve caf\u00e9", "na\u00efve"),
+]
+
+
+@pytest.mark.parametrize(("text", "word"), TYPOGRAPHY)
+async def test_a_word_is_found_whatever_signs_stand_beside_it(
+    database: Database, text: str, word: str
+) -> None:
+    """In the locale C every character beyond ASCII is a letter to text search."""
+    async with indexed_tenant(database) as tenant:
+        document = await tenant.put(text)
+        for query in (word, f"\u201c{word}\u201d", f"\u00bf{word}?"):
+            (hit,) = await tenant.find(query, mode="text")
+            assert (hit.document_id, hit.text) == (document, text)
+            assert hit.coverage == pytest.approx(1)
+
+
+async def test_a_snippet_marks_the_word_and_keeps_the_signs_beside_it(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        await tenant.put("It\u2019s a \u201cpenstock\u201d\u2014not a sluice\u2026")
+        (hit,) = await tenant.find("penstock", mode="text")
+        assert hit.snippet.html == "<mark>penstock</mark>\u201d\u2014not a sluice"
+
+
 RESPELT = "select search.respelt($1)"
 
 

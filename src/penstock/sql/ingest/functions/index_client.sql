@@ -33,8 +33,9 @@ begin
   if v_texts is not null then
     with read as materialized (
       select w.client_id, w.tenant_id, p.text_config,
-        to_tsvector(p.text_config::regconfig, concat_ws(' ', w.client_name, w.industry, w.summary))
-        || jsonb_to_tsvector(p.text_config::regconfig, w.key_facts, '["string", "numeric"]') as lexemes
+        ingest.lexemes(p.text_config, concat_ws(' ', w.client_name, w.industry, w.summary))
+        || jsonb_to_tsvector(
+          p.text_config::regconfig, regexp_replace(w.key_facts::text, ingest.parser_signs(), ' ', 'g')::jsonb, '["string", "numeric"]') as lexemes
       from written w
       join unnest(v_texts) t (client_id) on t.client_id = w.client_id
       cross join lateral (select o.text_config from accounts.project o where o.project_id = w.project_id offset 0) p

@@ -9,7 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   with read as materialized (
-    select r.*, to_tsvector(_project.text_config::regconfig, r.text) as lexemes
+    select r.*, ingest.lexemes(_project.text_config, r.text) as lexemes
     from unnest(_records) r where r.is_direct
   ), measured as materialized (
     select r.*, least(65535, (

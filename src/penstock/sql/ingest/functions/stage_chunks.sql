@@ -58,11 +58,11 @@ begin
       with ordinality
       as g (ordinal, chunk_id, text, token_count, char_start, char_end, page_from, page_to, sha256, place)
   ), read as materialized (
-    select g.*, to_tsvector(v_config::regconfig, g.text) as words,
-      to_tsvector(v_config::regconfig, concat_ws(
+    select g.*, ingest.lexemes(v_config, g.text) as words,
+      ingest.lexemes(v_config, concat_ws(
         ' ', case when not _title = any (g.heading_path) then _title end, array_to_string(g.heading_path, ' '))) as above,
       -- The text has them once already.
-      to_tsvector(v_config::regconfig, coalesce((
+      ingest.lexemes(v_config, coalesce((
         select string_agg(distinct p.heading, ' ')
         from jsonb_array_elements(g.headings) h
         cross join lateral jsonb_array_elements_text(h - 0) as p (heading)

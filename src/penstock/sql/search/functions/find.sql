@@ -220,9 +220,7 @@ begin
     select f.kind, f.document_id, f.client_id, f.project_id, f.source_id, f.chunk_id,
       case f.kind when 'chunk' then f.ordinal end, f.title, f.filename, f.mime_type, f.author, f.language,
       f.document_created_at, f.document_modified_at, f.heading_path, f.page_from, f.page_to, f.text,
-      ts_headline(
-        l.config::regconfig, translate(f.text, U&'\E000\E001', ''), coalesce(v_marks, ''::tsquery),
-        U&'StartSel="\E000", StopSel="\E001", MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "'),
+      search.snippet(l.config, f.text, v_marks),
       f.model, f.score, f.vector_score, f.vector_rank, f.text_score, f.text_rank, c.coverage, f.path,
       ingest.headings_as_json(f.headings),
       case f.kind when 'chunk' then f.ordinal_from end, case f.kind when 'chunk' then f.ordinal_to end, f.char_start, f.char_end
@@ -232,8 +230,8 @@ begin
     cross join lateral (
       select sum(t.weight * (t.lexeme = any (h.lexemes))::integer) as coverage
       from (
-        select tsvector_to_array(to_tsvector(
-          l.config::regconfig, concat_ws(' ', f.title, array_to_string(f.heading_path, ' '), f.text))) as lexemes
+        select tsvector_to_array(ingest.lexemes(
+          l.config, concat_ws(' ', f.title, array_to_string(f.heading_path, ' '), f.text))) as lexemes
         offset 0  -- or the text would be read again for each word of the query
       ) h
       cross join unnest(v_configs, v_lexemes, v_weights) as t (text_config, lexeme, weight)

@@ -26,7 +26,7 @@ begin
       exists (select from ingest.lexeme_count c where c.tenant_id = v_tenant_id and c.lexeme = l.lexeme)
       or exists (select from ingest.posting p where p.tenant_id = v_tenant_id and p.lexeme = l.lexeme) as is_known
     from unnest(v_configs) as u (text_config)
-    cross join lateral unnest(to_tsvector(u.text_config::regconfig, v_query)) l
+    cross join lateral unnest(ingest.lexemes(u.text_config, v_query)) l
   ) r;
   v_compounding := array(
     select c.config from unnest(v_configs) as c (config)

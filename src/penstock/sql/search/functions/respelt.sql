@@ -20,7 +20,7 @@ begin
   v_unknown := array(
     select distinct l.lexeme
     from unnest(v_configs) as c (config)
-    cross join lateral unnest(to_tsvector(c.config::regconfig, left(_query, 2000))) l
+    cross join lateral unnest(ingest.lexemes(c.config, left(_query, 2000))) l
     where not exists (select from ingest.lexeme_count k where k.tenant_id = v_tenant_id and k.lexeme = l.lexeme)
       and not exists (select from ingest.posting p where p.tenant_id = v_tenant_id and p.lexeme = l.lexeme)
     limit 32);

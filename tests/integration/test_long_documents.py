@@ -20,7 +20,7 @@ from penstock.errors import DocumentRejected
 from penstock.model import Block, Parsed, media
 from penstock.model.pipeline_options import Strategy
 from penstock.pipeline import text
-from penstock.pipeline.chunk import ChunkPlan, chunk, units, windows
+from penstock.pipeline.chunk import ChunkPlan, chunk, cutting, windows
 from penstock.pipeline.chunk.chunk_file import read_batches
 from penstock.pipeline.chunk.chunker import chunks_of
 from penstock.pipeline.parse.blocks import assembled
@@ -130,7 +130,7 @@ def test_a_text_in_a_file_is_chunked_like_one_in_memory(
         (windows, "_WINDOW", 64),
         (windows, "_NEAR", 3),
         (text, "_BLOCK_BYTES", 100),
-        (units, "_LEARNED", 500),
+        (cutting, "_LEARNED", 500),
     ):
         monkeypatch.setattr(module, name, small)
     files = ParsedFiles(tmp_path).keep(document, 1 << 20)

@@ -57,6 +57,10 @@ class TokenCounter:
             fresh = self._learn(words)
             return sum(known[word] if word in known else fresh[word] for word in words)
 
+    def count_both(self, whole: str, piece: str) -> tuple[int, int]:
+        """The tokens of a piece on its own, and of the whole that ends with it when it follows another."""
+        return self.count(piece), self.count_after(whole)
+
     def count_word(self, word: str) -> int:
         """The tokens of one word on its own, without white space."""
         cost = self._known.get(word)
@@ -117,6 +121,21 @@ class LlamaCounter(TokenCounter):
 
     def count_after(self, text: str) -> int:
         return super().count_after(self._shape(text))
+
+    def count_both(self, whole: str, piece: str) -> tuple[int, int]:
+        """At once after line ends, where they differ in the first word only: it is alone, or after one."""
+        gap = len(whole) - len(piece)
+        if 0 < gap <= 2 and whole[gap - 1] == "\n" and piece[:1] not in ("", " ", "\n") and "<" not in whole:
+            words = self._words.findall(self._shape(whole))
+            known = self._known
+            try:
+                first = known[words[gap - 1][1:]]
+                costs = [known[word] for word in words]
+            except KeyError:
+                return self.count(piece), self.count_after(whole)
+            after = sum(costs)
+            return after - costs[gap - 1] - (costs[0] if gap == 2 else 0) + first, after
+        return self.count(piece), self.count_after(whole)
 
     def count_word(self, word: str) -> int:
         cost = self._known.get(" " + word)  # unchanged: most words have no digits

@@ -11,7 +11,8 @@ from penstock.model.document import Block, Chunk, Heading, Parsed
 from penstock.model.pipeline_options import Strategy
 from penstock.pipeline.chunk.packing import pack, pack_greedily
 from penstock.pipeline.chunk.plan import ChunkPlan
-from penstock.pipeline.chunk.units import HEADING, PARAGRAPH, SENTENCE, Unit, take_apart
+from penstock.pipeline.chunk.unit import HEADING, PARAGRAPH, SENTENCE, Section, Unit
+from penstock.pipeline.chunk.units import take_apart
 from penstock.pipeline.text import HeldText, Text
 
 Units: TypeAlias = tuple[Unit, ...]
@@ -32,12 +33,24 @@ def chunks_of(text: Text, blocks: Iterable[Block], plan: ChunkPlan) -> Iterator[
     longest = max(5, room // 3)
     paths = _Paths(counts, plan.max_tokens // 3)
     units = take_apart(text, blocks, counts, longest, plan.max_tokens, by_word=plan.strategy == "fixed")
-    limited = ((unit, max(longest, room - paths.cost(unit.path))) for unit in units)
+    limited = _limited(units, paths, room, longest)
     if plan.strategy == "fixed":
         ranges = pack_greedily(limited)
     else:
         ranges = pack(limited, room // 2, room, _STRONGEST[plan.strategy])
     yield from _Assembly(text, plan, counts, paths).chunks(ranges)
+
+
+def _limited(units: Iterable[Unit], paths: _Paths, room: int, longest: int) -> Iterator[tuple[Unit, int]]:
+    """Each unit with the tokens that a chunk has room for below its headings."""
+    limit = 0
+    section: Section | None = None
+    header: str | None = None
+    for unit in units:
+        if unit.section is not section or unit.header is not header:
+            section, header = unit.section, unit.header
+            limit = max(longest, room - paths.cost(unit.path))
+        yield unit, limit
 
 
 class _Paths:

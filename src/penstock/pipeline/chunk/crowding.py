@@ -51,8 +51,10 @@ def joined(blocks: Iterable[Block]) -> Iterator[Block]:
                 continue
             yield held
             held = None
-        if crowding.joins(block.start, block.end) and (
-            block.kind != "heading" or crowding.average < _TINY_HEADING
+        if (
+            crowding.average < _TINY
+            and (crowding.average < _TINY_HEADING or block.kind != "heading")
+            and crowding.joins(block.start, block.end)
         ):
             held = block
         else:

@@ -25,8 +25,14 @@ _STRUCK = re.compile(r"(?<!~)~~(?![~\s])([^~]++)~~(?!~)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
+_PLAIN = re.compile(r"#{1,6} ([^\s\\`*_~<\[!{#=-]++(?: [^\s\\`*_~<\[!{#=-]++)*+)")
+"""Hashes and words without any mark: most headings that a reader writes."""
+
+
 def heading_text(text: str) -> str:
     """A heading as one line, without hashes, underline, emphasis, link targets, anchors and tags."""
+    if plain := _PLAIN.fullmatch(text):
+        return plain[1]
     text = _UNDERLINE.sub("", text.strip())
     text = _without_markup(text) if len(text) <= _LONGEST_MARKED else _OPENING.sub("", text)
     return " ".join(text.split())

@@ -11,11 +11,12 @@ same line a million times), the held units are cut without waiting for the next 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
-from penstock.pipeline.chunk.units import Unit
+from penstock.pipeline.chunk.unit import Unit
 
 _STRETCH = 200
 
@@ -26,7 +27,8 @@ def pack(
     """Ranges of units, each within the smallest of their limits; `strongest` caps structure."""
     packing = _Packing(radius, room * _STRETCH, strongest)
     for unit, limit in units:
-        yield from packing.add(unit, limit)
+        if made := packing.add(unit, limit):
+            yield from made
     yield from packing.end()
 
 
@@ -44,8 +46,7 @@ def pack_greedily(units: Iterable[tuple[Unit, int]]) -> Iterator[tuple[Unit, ...
         yield tuple(held)
 
 
-@dataclass(slots=True)
-class _Placed:
+class _Placed(NamedTuple):
     """A unit with its boundary's key and the tokens before it."""
 
     unit: Unit
@@ -73,17 +74,35 @@ class _Packing:
     """The smallest limit of the units since the last anchor."""
     limits: deque[int] = field(default_factory=deque)
 
-    def add(self, unit: Unit, limit: int) -> Iterator[tuple[Unit, ...]]:
-        key = min(unit.strength, self.strongest) << 32 | unit.digest
-        placed = _Placed(unit, key, self.position, self.count)
-        yield from self._decide(placed)
-        self._watch(placed)
+    def add(self, unit: Unit, limit: int) -> Sequence[tuple[Unit, ...]]:
+        """The ranges that this unit completes; mostly none."""
+        position, radius, window = self.position, self.radius, self.window
+        key = (unit.strength if unit.strength < self.strongest else self.strongest) << 32 | unit.digest
+        placed = _Placed(unit, key, position, self.count)
+        made: Sequence[tuple[Unit, ...]] = ()
+        candidate = self.candidate
+        if candidate is not None and (position - candidate.position >= radius or key > candidate.key):
+            made = list(self._decide(candidate, placed))
+        while window and position - window[0].position >= radius:
+            window.popleft()
+        if self.count:
+            if unit.after - unit.alone > radius:  # this much white space would fill a chunk
+                if self.candidate is None:
+                    made = [*made, *self._anchor(placed)]
+                else:
+                    self.certain.append(placed)
+            elif position >= radius and (not window or window[0].key < key):
+                self.candidate = placed
+        while window and window[-1].key <= key:
+            window.pop()
+        window.append(placed)
         self.held.append(placed)
         self.limits.append(limit)
         self.count += 1
-        self.position += unit.after
-        if self.position - self.held[0].position > self.stretch:
-            yield from self._cut_ahead()
+        self.position = position = position + unit.after
+        if position - self.held[0].position > self.stretch:
+            made = [*made, *self._cut_ahead()]
+        return made
 
     def end(self) -> Iterator[tuple[Unit, ...]]:
         if self.candidate is not None and self.candidate.position <= self.position - self.radius:
@@ -93,34 +112,13 @@ class _Packing:
         if self.held:
             yield from self._split(len(self.held), self.position)
 
-    def _decide(self, placed: _Placed) -> Iterator[tuple[Unit, ...]]:
-        """Decide about the candidate, and whether the new unit is an anchor or the next candidate."""
-        if self.candidate is not None:
-            far = placed.position - self.candidate.position >= self.radius
-            if far or placed.key > self.candidate.key:
-                anchors = [self.candidate, *self.certain] if far else self.certain
-                self.candidate, self.certain = None, []
-                for anchor in anchors:
-                    yield from self._anchor(anchor)
-        if not placed.number:
-            return
-        while self.window and placed.position - self.window[0].position >= self.radius:
-            self.window.popleft()
-        before = self.window[0].key if self.window else -1
-        if placed.unit.after - placed.unit.alone > self.radius:  # this much white space would fill a chunk
-            if self.candidate is None:
-                yield from self._anchor(placed)
-            else:
-                self.certain.append(placed)
-        elif before < placed.key and placed.position >= self.radius:
-            self.candidate = placed
-
-    def _watch(self, placed: _Placed) -> None:
-        while self.window and placed.position - self.window[0].position >= self.radius:
-            self.window.popleft()
-        while self.window and self.window[-1].key <= placed.key:
-            self.window.pop()
-        self.window.append(placed)
+    def _decide(self, candidate: _Placed, placed: _Placed) -> Iterator[tuple[Unit, ...]]:
+        """The candidate is an anchor if nothing stronger came within the radius; certain ones are anyway."""
+        far = placed.position - candidate.position >= self.radius
+        anchors = [candidate, *self.certain] if far else self.certain
+        self.candidate, self.certain = None, []
+        for anchor in anchors:
+            yield from self._anchor(anchor)
 
     def _anchor(self, anchor: _Placed) -> Iterator[tuple[Unit, ...]]:
         """Emit everything before it."""
@@ -165,31 +163,33 @@ class _Packing:
     def _enough(self, last: int, high: int) -> int:
         """How many units it takes to look beyond `high` tokens; no more than `last`."""
         first = self.held[0]
+        most = high + first.position + first.unit.after
         for number, placed in enumerate(self.held):
-            if number >= last or placed.position - first.position - first.unit.after > high:
+            if number >= last or placed.position > most:
                 return min(last, number + 1)
         return last
 
     def _put_out(self, count: int) -> tuple[Unit, ...]:
+        limits, held = self.limits, self.held
         for _ in range(count):
-            self.limits.popleft()
-        return tuple(self.held.popleft().unit for _ in range(count))
+            limits.popleft()
+        return tuple([held.popleft().unit for _ in range(count)])
 
 
 def _best_cut(held: list[_Placed], low: int, high: int, total: int) -> int:
     """The strongest boundary after `low` to `high` tokens; if there is none, the last before."""
     best, best_rank = 0, (-1, 0)
     fallback = 1
-    taken = held[0].unit.alone
+    before = held[0].position + held[0].unit.after - held[0].unit.alone
+    is_near_end = total <= 2 * high
     for at in range(1, len(held)):
+        _, key, position, _ = held[at]
+        taken = position - before
         if taken > high:
             break
         fallback = at
-        key = held[at].key
-        if taken >= low:
-            even = (key >> 32, -abs(2 * taken - total))
-            rank = even if total <= 2 * high else (key >> 32, key)
+        if taken >= low and key >> 32 >= best_rank[0]:
+            rank = (key >> 32, -abs(2 * taken - total) if is_near_end else key)
             if rank > best_rank:
                 best, best_rank = at, rank
-        taken += held[at].unit.after
     return best or fallback

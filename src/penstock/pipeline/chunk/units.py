@@ -6,60 +6,16 @@ into memory.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from zlib import crc32
 
-from penstock.embed.tokens import LONGEST_WORD, SLICE, TokenCounter
+from penstock.embed.tokens import TokenCounter
 from penstock.model.document import Block
-from penstock.pipeline.chunk.crowding import Crowding, joined
+from penstock.pipeline.chunk.crowding import joined
+from penstock.pipeline.chunk.cutting import SHORT, Cutter
 from penstock.pipeline.chunk.heading_text import heading_text
-from penstock.pipeline.chunk.windows import cuts, first_visible, last_visible, words
+from penstock.pipeline.chunk.unit import Section, Unit
+from penstock.pipeline.chunk.windows import first_visible
 from penstock.pipeline.text import Text
-
-# How good a place is for a cut. A heading of level 1 is HEADING + 5, of level 6 or deeper HEADING.
-WORD, ROW, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4
-
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+(?=[^\sa-z])|[。！？][」』”’）]*\s*|\n[ \t]*\n\s*")  # noqa: RUF001
-_LINE_END = re.compile(r"\n\s*")
-_SLICE = 32
-_SHORT = 256
-"""A block that may be one sentence, item or row."""
-_LONG = 65_536
-"""A longer piece is read whole only if it can fit into a unit."""
-_LEARNED = 262_144
-_MEASURED = 20_000
-
-
-@dataclass(slots=True)
-class Section:
-    """The headings over some units; the last of several headings in a row is known after the first."""
-
-    path: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Text that is not split: its tokens at a chunk's start and after another unit, its cut's strength."""
-
-    start: int
-    end: int
-    strength: int
-    alone: int
-    after: int
-    digest: int
-    section: Section
-    page: int | None
-    header: str | None = None
-    """The header row, on every later row of a table."""
-    heading: tuple[str, ...] | None = None
-    """The heading's own path, on the unit where a heading begins."""
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """The headings above it, with the header row if it is inside a table."""
-        return (*self.section.path, self.header) if self.header else self.section.path
 
 
 def take_apart(
@@ -73,206 +29,56 @@ def take_apart(
 ) -> Iterator[Unit]:
     """Units of about `longest` tokens and never more than `most`, covering all that is not white space."""
     section = Section()
-    above: list[tuple[int, str]] = []
-    cut = _Cutter(text, counter, longest, most, by_word)
+    above: list[tuple[int, tuple[str, ...]]] = []  # the levels and paths of the headings that are open
+    cut = Cutter(text, counter, longest, most, by_word)
     row: list[Unit] = []
     previous_is_heading = False
     for block in joined(_gapless(text, blocks)):
+        start, end = block.start, block.end
         if block.kind == "heading":
-            above = [(level, title) for level, title in above if level < block.level]
-            above.append((block.level, heading_text(text.slice(block.start, block.end))))
-            path = tuple(title for _, title in above if title)
+            said = text.slice(start, end)
+            while above and above[-1][0] >= block.level:
+                above.pop()
+            path = above[-1][1] if above else ()
+            if title := heading_text(said):
+                path = (*path, title)
+            above.append((block.level, path))
             if previous_is_heading:  # headings in a row open one section
                 section.path = path
             else:
                 section = Section(path)
-            row += _opened(cut.units(block, section), path)
-        else:
+            unit = cut.only_unit(block, said, section, path) if end - start <= SHORT else None
+            if unit is not None:
+                row.append(unit)
+            else:
+                row += cut.units(block, section, path)
+            previous_is_heading = True
+            continue
+        if previous_is_heading:
             yield from row
             row = []
-            yield from cut.units(block, section)
-        previous_is_heading = block.kind == "heading"
-    yield from row
-
-
-def _opened(units: Iterable[Unit], path: tuple[str, ...]) -> Iterator[Unit]:
-    """The units of a heading; the first one knows its path."""
-    for number, unit in enumerate(units):
-        if number:
+            previous_is_heading = False
+        unit = cut.only_unit(block, text.slice(start, end), section) if end - start <= SHORT else None
+        if unit is not None:
             yield unit
         else:
-            yield Unit(
-                unit.start,
-                unit.end,
-                unit.strength,
-                unit.alone,
-                unit.after,
-                unit.digest,
-                unit.section,
-                unit.page,
-                heading=path,
-            )
+            yield from cut.units(block, section)
+    yield from row
 
 
 def _gapless(text: Text, blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, with a paragraph for any text outside of them."""
     at = 0
     for block in blocks:
-        if at < block.start:
-            yield from _left_over(text, at, block.start)
+        start, end = block.start, block.end
+        if at < start and (start - at > SHORT or not text.slice(at, start).isspace()):
+            yield from _left_over(text, at, start)
         yield block
-        at = max(at, block.end)
+        if end > at:
+            at = end
     yield from _left_over(text, at, len(text))
 
 
 def _left_over(text: Text, start: int, end: int) -> Iterator[Block]:
     if start < end and first_visible(text, start, end) < end:
         yield Block("paragraph", start, end)
-
-
-def _is_one_piece(text: str, pattern: re.Pattern[str]) -> bool:
-    return bool(text) and not (text[0].isspace() or text[-1].isspace() or pattern.search(text))
-
-
-@dataclass(slots=True)
-class _Cutter:
-    text: Text
-    counter: TokenCounter
-    longest: int
-    most: int
-    by_word: bool
-    last_end: int = 0
-    learned: int = 0
-    crowding: Crowding = field(default_factory=Crowding)
-    measured: dict[tuple[int, str], tuple[int, int, int]] = field(default_factory=dict)
-    """Tokens and digest of short pieces by the gap before them and their text: many occur again and again."""
-
-    def units(self, block: Block, section: Section) -> Iterator[Unit]:
-        strength = HEADING + 6 - min(6, max(1, block.level)) if block.kind == "heading" else PARAGRAPH
-        header: str | None = None
-        for start, end, strength_inside in self._pieces(block):
-            self._learn(end)
-            yield from self._fitting(start, end, strength or strength_inside, section, block.page, header)
-            if block.kind == "table" and header is None:
-                header = " ".join(self.text.slice(start, end).split())
-            strength = 0
-
-    def _learn(self, end: int) -> None:
-        """Count the tokens ahead at once, which is faster than sentence by sentence."""
-        while self.learned < min(end, self.last_end + _LEARNED):
-            self.counter.learn(self.text.slice(self.learned, self.learned + _LEARNED))
-            self.learned += _LEARNED
-
-    def _pieces(self, block: Block) -> Iterator[tuple[int, int, int]]:
-        """Start, end and strength of each sentence, item, row or line of a block."""
-        pattern = _SENTENCE_END if block.kind in ("paragraph", "heading") else _LINE_END
-        inside = ROW if block.kind in ("table", "code") else SENTENCE
-        text, at, strength = self.text, block.start, PARAGRAPH
-        if block.end - at <= _SHORT and _is_one_piece(text.slice(at, block.end), pattern):
-            self.crowding.add(block.end)
-            yield at, block.end, strength
-            return
-        header = block.start if block.kind == "table" else -1  # it is not joined with the rows
-        for found_end, lines in cuts(text, pattern, block.start, block.end):
-            self.crowding.add(found_end)
-            if self.crowding.joins(at, found_end) and at != header:
-                continue
-            if end := last_visible(text, at, found_end):
-                yield first_visible(text, at, end), end, strength
-                strength = inside
-            at = found_end
-            if pattern is _SENTENCE_END and lines > 1:
-                strength = PARAGRAPH
-        if end := last_visible(text, at, block.end):
-            yield first_visible(text, at, end), end, strength
-
-    def _fitting(
-        self, start: int, end: int, strength: int, section: Section, page: int | None, header: str | None
-    ) -> Iterator[Unit]:
-        """The piece as one unit, or several if it is too long."""
-        if not self.by_word and not self._surely_too_long(start, end):
-            unit = self._unit(start, end, strength, section, page, header)
-            if unit.alone <= self.longest:
-                self.last_end = end
-                yield unit
-                return
-        for part_start, part_end in self._groups(start, end, by_word=self.by_word):
-            unit = self._unit(part_start, part_end, strength, section, page, header)
-            if unit.alone <= self.most:
-                self.last_end = part_end
-                yield unit
-            else:  # by the white space between its words, tabs for example
-                for word_start, word_end in self._groups(part_start, part_end, by_word=True):
-                    yield self._unit(word_start, word_end, strength, section, page, header)
-                    self.last_end, strength = word_end, WORD
-            strength = WORD
-
-    def _surely_too_long(self, start: int, end: int) -> bool:
-        if end - start <= _LONG:
-            return False
-        taken = 0
-        for at in range(start, end, SLICE):
-            taken += self.counter.count_after(self.text.slice(at, min(at + SLICE, end)))
-            if taken > 2 * self.longest + SLICE // 64:
-                return True
-        return False
-
-    def _unit(
-        self, start: int, end: int, strength: int, section: Section, page: int | None, header: str | None
-    ) -> Unit:
-        gap = start - self.last_end
-        whole = self.text.slice(self.last_end, end)
-        measured = self.measured.get((gap, whole))
-        if measured is None:
-            piece = whole[gap:] if gap >= 0 else self.text.slice(start, end)
-            alone, after = self.counter.count(piece), self.counter.count_after(whole)
-            measured = alone, after, crc32(piece.encode("utf-8", "surrogatepass"))
-            if len(whole) <= _SHORT and gap >= 0 and len(self.measured) < _MEASURED:
-                self.measured[gap, whole] = measured
-        alone, after, digest = measured
-        return Unit(start, end, strength, alone, after, digest, section, page, header)
-
-    def _groups(self, start: int, end: int, *, by_word: bool) -> Iterator[tuple[int, int]]:
-        """Runs of words, split where a word's digest says so: at the same words even after an insertion."""
-        first, cost = start, 0
-        last = start
-        for word_start, word_end, word in words(self.text, start, end):
-            if word_end > self.learned:
-                self._learn(word_end)
-            taken = self._cost(word_start, word_end, word)
-            if cost and cost + taken > self.longest:
-                yield first, last
-                first, cost = word_start, 0
-            if taken > self.longest:
-                yield from self._slices(word_start, word_end)
-                first, last, cost = word_end, word_end, 0
-                continue
-            if not cost:
-                first = word_start
-            cost, last = cost + taken, word_end
-            if by_word or self._ends_a_group(word_start, word_end, word):
-                yield first, last
-                cost = 0
-        if cost:
-            yield first, last
-
-    def _cost(self, start: int, end: int, word: str | None) -> int:
-        """The tokens of a word; for a very long one only as many as make it too long."""
-        if word is not None and len(word) <= LONGEST_WORD:
-            return self.counter.count_word(word)
-        taken = 0
-        for at in range(start, end, SLICE):
-            taken += self.counter.count(self.text.slice(at, min(at + SLICE, end)))
-            if taken > self.longest:
-                break
-        return taken
-
-    def _ends_a_group(self, start: int, end: int, word: str | None) -> bool:
-        whole = self.text.slice(start, end) if word is None else word
-        return crc32(whole.encode("utf-8", "surrogatepass")) % 16 == 0
-
-    def _slices(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """A word too long for a unit, by characters."""
-        size = max(1, min(_SLICE, self.longest // 5))
-        for at in range(start, end, size):
-            yield at, min(at + size, end)

@@ -4,12 +4,15 @@
 -- perhaps `sent_at`. Send payloads as text: a payload that jsonb can't hold is then refused alone. Positions count from 0.
 -- Outcomes: 'taken', 'duplicate' (its task_id is the first one's), 'refused' with a reason. Acknowledge the first two; put the
 -- third into the sender's own place for dead letters.
+-- The ledger is looked up key by key: a plan that was made while it was empty would join it whole for as long as the session lives.
 -- Locks: the ledger's keys, in their order, waiting for another call that takes the same message. Raises PS005, PS013, PS023.
 create or replace function queues.take_in(_inlet text, _messages jsonb)
 returns table ("position" integer, outcome text, task_id bigint, reason text)
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
   v_inlet queues.inlet := queues.open_inlet(_inlet);
@@ -33,7 +36,11 @@ begin
       -- The first message of each key that is not in the ledger.
       select array_agg(f.n order by f.n) into v_fresh
       from (select h.hash, min(h.n)::integer as n from unnest(v_hashes) with ordinality as h (hash, n) group by h.hash) f
-      where not exists (select from queues.taken t where t.inlet_id = v_inlet.inlet_id and t.key_hash = f.hash);
+      left join lateral (
+        select t.task_id from queues.taken t
+        where t.inlet_id = v_inlet.inlet_id and t.key_hash = f.hash
+        limit 1) t on true
+      where t.task_id is null;
       with enqueued as (
         select v_fresh[q.position + 1] as n, q.outcome, q.task_id, q.tenant_id, q.reason
         from queues.enqueue_incoming(v_inlet, (
@@ -73,7 +80,10 @@ begin
         q.tenant_id
       from unnest(v_hashes) with ordinality as h (hash, n)
       left join enqueued q on q.hash = h.hash
-      left join queues.taken t on t.inlet_id = v_inlet.inlet_id and t.key_hash = h.hash and q.n is null
+      left join lateral (
+        select t.task_id from queues.taken t
+        where q.n is null and t.inlet_id = v_inlet.inlet_id and t.key_hash = h.hash
+        limit 1) t on true
     ), noted as (
       select queues.note_incoming(
         v_inlet.inlet_id, count(*)::integer, count(*) filter (where a.outcome = 'taken')::integer,

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.reading.odd_files import ODD_FILES
 from bench.reading.penstock_reading import parse
+from penstock.errors import DocumentRejected
 from penstock.pipeline.chunk.chunker import chunk
 from penstock.pipeline.chunk.plan import ChunkPlan
 from tests.unit import odd_files
@@ -94,3 +96,13 @@ def test_an_odd_file_is_parsed_and_chunked_in_linear_time(what: str, tmp_path: P
         if is_linear and is_quick:
             return
     pytest.fail(f"{SIZE} characters took {large:.2f} s, a quarter of them {small:.2f} s")
+
+
+def test_a_mail_with_too_many_parts_is_rejected_before_all_are_read(tmp_path: Path) -> None:
+    filename, make = ODD_FILES["mail of tiny parts"]
+    path = tmp_path / filename
+    path.write_bytes(make(1_000_000))
+    began = time.process_time()
+    with pytest.raises(DocumentRejected, match="1,000 parts"):
+        parse(path)
+    assert time.process_time() - began < 1.5  # reading all 28,000 takes 4 s, a thousand of them 0.2 s

@@ -88,9 +88,11 @@ def test_packages_and_rich_text_that_end_early_are_rejected(tmp_path: Path) -> N
     write_epub(document, tmp_path / "a.epub")
     write_ods(BOOKS["stock"], tmp_path / "a.ods")
     write_rtf(document, tmp_path / "a.rtf")
-    for name in ("a.odt", "a.epub", "a.ods", "a.rtf"):
+    for name in ("a.odt", "a.epub", "a.ods"):
         content = (tmp_path / name).read_bytes()
         assert reason(tmp_path, content[: len(content) * 2 // 3], name) == Reason.TRUNCATED
+    content = (tmp_path / "a.rtf").read_bytes()
+    assert reason(tmp_path, content[: content.index(b"}")], "a.rtf") == Reason.TRUNCATED, "inside a group"
 
 
 def test_bombs_are_rejected_before_they_are_unpacked(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -167,3 +168,46 @@ def test_settings_at_the_head_of_subtitles_are_not_said(tmp_path: Path) -> None:
 def test_the_name_of_a_class_ends_before_its_colon(tmp_path: Path) -> None:
     path = written(tmp_path, "a.swift", b"class Gate: Valve {\n}\n")
     assert ("a.swift", "Gate") in read(path).headings
+
+
+def test_rich_text_without_its_last_brace_is_read_with_a_warning(tmp_path: Path) -> None:
+    made = parse(written(tmp_path, "a.rtf", rb"{\rtf1\ansi The first line.\par The last {\b line}."))
+    assert made.text.split("\n\n") == ["The first line.", "The last line."]
+    assert "no last brace" in made.warnings[0]
+    assert parse(written(tmp_path, "b.rtf", rb"{\rtf1\ansi Whole.\par}")).warnings == ()
+
+
+def test_a_key_of_json_that_is_given_twice_has_both_values(tmp_path: Path) -> None:
+    source = b'{"note": "the first", "gate": {"opens": 6, "opens": 7}, "note": "the second"}'
+    text = parse(written(tmp_path, "a.json", source)).text
+    assert all(said in text for said in ("the first", "the second", "6", "7"))
+
+
+def test_an_output_that_is_only_html_is_read(tmp_path: Path) -> None:
+    def cell(data: dict[str, object]) -> dict[str, object]:
+        return {
+            "cell_type": "code",
+            "source": ["show()"],
+            "outputs": [{"output_type": "display_data", "data": data}],
+        }
+
+    table = ["<table><tr><td>weir</td>", "<td>42&nbsp;m</td></tr></table><script>x</script>"]
+    book = {
+        "nbformat": 4,
+        "cells": [cell({"text/html": table}), cell({"text/html": "<b>no</b>", "text/plain": "yes"})],
+    }
+    text = parse(written(tmp_path, "a.ipynb", json.dumps(book).encode())).text
+    assert "weir" in text
+    assert "42" in text
+    assert "yes" in text
+    assert "no" not in text
+    assert "<t" not in text
+
+
+def test_a_book_without_its_mimetype_is_read_as_one(tmp_path: Path) -> None:
+    write_epub(DOCUMENTS["report"], tmp_path / "whole.epub")
+    with zipfile.ZipFile(tmp_path / "whole.epub") as whole, zipfile.ZipFile(tmp_path / "a.epub", "w") as bare:
+        for name in whole.namelist():
+            if name != "mimetype":
+                bare.writestr(name, whole.read(name))
+    assert parse(tmp_path / "a.epub").text == parse(tmp_path / "whole.epub").text

@@ -75,6 +75,7 @@ _MAGIC = (
 )
 _BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
 _PDF_MARK = re.compile(rb"(?:^|[\r\n]|\xef\xbb\xbf)%PDF-\d")
+_BOOK = b"application/oebps-package+xml"
 _OFFICE_FOLDERS = ((b"word/", DOCX), (b"ppt/", PPTX), (b"xl/", XLSX))
 _OFFICE_MARKS = ((b"wordprocessingml", DOCX), (b"presentationml", PPTX), (b"spreadsheetml", XLSX))
 _MIMETYPE_MARKS = (
@@ -165,7 +166,7 @@ def _by_magic(head: bytes, hints: tuple[str, ...]) -> str | None:
 def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
     """Decided by names in the local headers, then [Content_Types].xml if within the head, then the hints."""
     at, length = 0, len(head)
-    listing = False
+    listing = contained = False
     while at + 30 <= length and head[at : at + 4] == b"PK\x03\x04":
         method, packed = struct.unpack_from("<H", head, at + 8)[0], struct.unpack_from("<I", head, at + 18)[0]
         name_length, extra_length = struct.unpack_from("<HH", head, at + 26)
@@ -179,6 +180,10 @@ def _zip_kind(head: bytes, hints: tuple[str, ...]) -> str:
             for mark, kind in _MIMETYPE_MARKS:
                 if declared.startswith(mark):
                     return kind
+        if name == b"META-INF/container.xml" and not contained:
+            contained = True
+            if _BOOK in _unpacked(head[data : data + packed if packed else length], method):
+                return EPUB  # without the entry `mimetype` that its standard asks for
         if name == b"[Content_Types].xml" and not listing:
             listing = True  # a second one is an attack: each would be unpacked again
             listed = _unpacked(head[data : data + packed if packed else length], method)

@@ -95,6 +95,8 @@ class _Group:
 @dataclass(slots=True)
 class RtfReader:
     document: RtfDocument = field(default_factory=RtfDocument)
+    is_cut: bool = False
+    """Only the last brace was missing."""
     _group: _Group = field(default_factory=lambda: _Group(text=[]))
     _stack: list[_Group] = field(default_factory=list)
     _fonts: dict[int, str] = field(default_factory=dict)
@@ -132,9 +134,12 @@ class RtfReader:
                 self._group.optional = True
             elif token.symbol in _SYMBOLS:
                 self._put(_SYMBOLS[token.symbol])
-        if self._stack:
-            raise rejected(Reason.TRUNCATED, "the rich text ends before its last group")
+        if len(self._stack) > 1:
+            raise rejected(Reason.TRUNCATED, "the rich text ends inside a group")
         self._flush()
+        if self._stack:
+            self.is_cut = True
+            self._brace("}")
         self.document.end_paragraph(self._taken())
         self.document.end()
         return self.document

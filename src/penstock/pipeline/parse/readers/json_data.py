@@ -53,6 +53,17 @@ def _about(value: Any) -> FileMetadata:
     return FileMetadata(title=said("title") or said("name"), author=said("author"))
 
 
-_decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+def _all_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that is given twice has both values, as a list of them would."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        every: dict[str, list[Any]] = {}
+        for name, value in pairs:
+            every.setdefault(name, []).append(value)
+        return {name: values if len(values) > 1 else values[0] for name, values in every.items()}
+    return found
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_all_of, parse_float=str, parse_int=str, parse_constant=str)
 
 READER = JsonReader()

@@ -9,6 +9,7 @@ from typing import Any
 from penstock.model import Parsed
 from penstock.pipeline.parse.clean import cleaned_line
 from penstock.pipeline.parse.composer import Composer
+from penstock.pipeline.parse.markup import web_page
 from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.readers.fallback import as_plain_text
 from penstock.pipeline.parse.readers.plain import decoded
@@ -16,6 +17,9 @@ from penstock.pipeline.parse.result import FileMetadata
 
 _MOST_OUTPUT = 20_000
 """Characters of one output: a longer one is a log or data, not text."""
+
+
+_MOST_HTML = 1_000_000
 
 
 class NotebookReader:
@@ -67,7 +71,9 @@ def _printed(output: dict[str, Any]) -> str:
         return f"{output.get('ename') or ''}: {output.get('evalue') or ''}".strip(": ")
     data = output.get("data")
     if isinstance(data, dict):
-        return _joined(data.get("text/markdown") or data.get("text/plain"))
+        said = _joined(data.get("text/markdown") or data.get("text/plain"))
+        # The other forms of an output say the same, so that its HTML is read only if there is nothing else.
+        return said or web_page(_joined(data.get("text/html"))[:_MOST_HTML]).text
     return _joined(output.get("text"))
 
 

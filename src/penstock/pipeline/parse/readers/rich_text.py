@@ -11,7 +11,8 @@ from penstock.pipeline.parse.result import FileMetadata, described, parsed
 
 class RichTextReader:
     def read(self, source: ParserInput) -> Parsed:
-        document = RtfReader().read(source.path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        reader = RtfReader()
+        document = reader.read(source.path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
         info = document.info
         about = FileMetadata(
             title=cleaned_line(info.get("title")),
@@ -22,7 +23,13 @@ class RichTextReader:
                 subject=info.get("subject") or info.get("doccomm"), keywords=info.get("keywords")
             ),
         )
-        return parsed([(None, _joined(document.pieces.text()))], parser="rtf", about=about)
+        warnings = ("the rich text has no last brace, so its end may be missing",)
+        return parsed(
+            [(None, _joined(document.pieces.text()))],
+            parser="rtf",
+            about=about,
+            warnings=warnings if reader.is_cut else (),
+        )
 
 
 def _joined(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 
 class DocumentStatus(StrEnum):
@@ -33,8 +33,7 @@ class IngestionStatus(StrEnum):
 BlockKind: TypeAlias = Literal["heading", "paragraph", "list", "table", "code"]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One piece of structure: the text it covers, its page, and a heading's level (1 is the top)."""
 
     kind: BlockKind

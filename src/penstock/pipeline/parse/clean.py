@@ -28,6 +28,8 @@ _MADE_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.I)
 
 
 def cleaned(text: str) -> str:
+    if text.isascii() and text.isprintable() and text[-1:] != " ":
+        return text  # a line of ASCII
     return _cleaned(text).strip("\n")
 
 

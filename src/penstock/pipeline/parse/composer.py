@@ -74,19 +74,26 @@ class Composer:
         kept = cleaned(text)
         if stripped := kept.strip():
             # Code keeps the indentation of its first line, which the block leaves out as white space.
-            start = self._begin(kept, gap) + len(kept) - len(kept.lstrip())
+            lead = 0 if len(stripped) == len(kept) else len(kept) - len(kept.lstrip())
+            parts, length = self._parts, self._length
+            if parts:
+                parts.append(gap)
+                length += len(gap)
+            parts.append(kept)
+            self._length = length + len(kept)
+            start = length + lead
             if gap == "\n":
                 begun = self._blocks.pop().start
                 self._blocks.append(Block(kind, begun, start + len(stripped), None, level))
                 return
             self._blocks.append(Block(kind, start, start + len(stripped), None, level))
 
-    def _begin(self, text: str, gap: str = "\n\n") -> int:
+    def _begin(self, text: str) -> int:
         if not text.strip():
             return self._length
         if self._parts:
-            self._parts.append(gap)
-            self._length += len(gap)
+            self._parts.append("\n\n")
+            self._length += 2
         start = self._length
         self._parts.append(text)
         self._length += len(text)

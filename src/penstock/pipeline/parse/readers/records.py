@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.pipeline.parse.composer import DEEPEST_HEADING, Composer
 
+_NESTED = (dict, list)
 _MOST_COLUMNS = 12
 _LONG = 300
 """A longer value is a paragraph of its own."""
@@ -29,7 +30,7 @@ class Records:
 
     def _container(self, value: Any, level: int) -> None:
         """Goes as deep as there are headings; what is deeper becomes lines with a path."""
-        if level > DEEPEST_HEADING or not isinstance(value, dict | list):
+        if level > DEEPEST_HEADING or not isinstance(value, _NESTED):
             for path, scalar in _flat(value):
                 self._pair(path, scalar)
         elif isinstance(value, list):
@@ -41,7 +42,7 @@ class Records:
         """Its own values first: after the heading of an inner one they would seem to belong to that."""
         large: list[tuple[str, Any]] = []
         for key, inner in value.items():
-            if not isinstance(inner, dict | list):
+            if not isinstance(inner, _NESTED):
                 self._pair(key, inner)
             elif (small := None if table_of(inner) else _small(inner)) is not None:
                 self._small(key, inner, small)
@@ -65,7 +66,7 @@ class Records:
         if rows := table_of(values):
             self._out.table(rows)
             return
-        if not any(isinstance(each, dict | list) for each in values):
+        if not any(isinstance(each, _NESTED) for each in values):
             words = [_said(each) for each in values]
             if max(map(len, words), default=0) <= _SHORT:
                 self._out.paragraph(", ".join(words))
@@ -108,10 +109,10 @@ def table_of(values: Any) -> list[list[str]] | None:
     kind = type(values[0])
     widest = 0
     for each in values:
-        if type(each) is not kind or not isinstance(each, dict | list) or not each:
+        if type(each) is not kind or not isinstance(each, _NESTED) or not each:
             return None
         inner = each.values() if isinstance(each, dict) else each
-        if any(isinstance(one, dict | list) or len(_said(one)) > _LONG for one in inner):
+        if any(isinstance(one, _NESTED) or len(_said(one)) > _LONG for one in inner):
             return None
         widest = max(widest, len(each))
         if isinstance(each, dict):
@@ -133,12 +134,12 @@ def _small(value: Any) -> list[tuple[str, str]] | None:
         if not waiting:
             return found
         path, each = waiting.pop()
-        if isinstance(each, dict | list):
+        if isinstance(each, _NESTED):
             if len(each) > _SMALL_VALUES:
                 return None
             if isinstance(each, dict):
                 waiting += [(_joined(path, key), inner) for key, inner in reversed(each.items())]
-            elif any(isinstance(inner, dict | list) for inner in each):
+            elif any(isinstance(inner, _NESTED) for inner in each):
                 return None
             else:
                 waiting += [(path, inner) for inner in reversed(each)]

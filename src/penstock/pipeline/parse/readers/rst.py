@@ -91,12 +91,13 @@ class _Rst:
         """The line after a title that begins here; 0 if none does."""
         lines = self._lines
         line = lines[at]
-        if _ADORNMENT.fullmatch(line) and at + 2 < len(lines) and len(line) >= 3:
+        is_adorned = not line[0].isalnum() and _ADORNMENT.fullmatch(line) is not None
+        if is_adorned and at + 2 < len(lines) and len(line) >= 3:
             over, title, under = line, lines[at + 1], lines[at + 2]
             if title.strip() and under == over and " " not in over.strip():
                 self._heading(over[0] * 2, title.strip())
                 return at + 3
-        if at + 1 < len(lines) and line[0] != " " and not _ADORNMENT.fullmatch(line):
+        if at + 1 < len(lines) and line[0] != " " and not is_adorned:
             under = lines[at + 1]
             if (
                 len(under) >= min(3, len(line))
@@ -106,7 +107,7 @@ class _Rst:
                 self._heading(under[0], line)
                 return at + 2
         # A line of four or more signs alone separates paragraphs.
-        if len(line) >= 4 and _ADORNMENT.fullmatch(line) and "::" not in line and line[0] not in ".:+":
+        if len(line) >= 4 and is_adorned and "::" not in line and line[0] not in ".:+":
             self._prose.end()
             return at + 1
         return 0

@@ -90,7 +90,7 @@ def _crowded_pdf(size: int) -> bytes:
     )
 
 
-def _mail(size: int) -> bytes:
+def mail_of_parts(size: int) -> bytes:
     return filled(
         size,
         lambda number: f"--b\nContent-Type: text/plain\n\n{number}\n",
@@ -112,5 +112,4 @@ ODD_FILES: Mapping[str, tuple[str, Callable[[int], bytes]]] = {
     "AsciiDoc, a table": ("table.adoc", _asciidoc),
     "Markdown, crowded headings": ("headings.md", _headings),
     "PDF, short lines": ("lines.pdf", _crowded_pdf),
-    "mail of tiny parts": ("parts.eml", _mail),
 }

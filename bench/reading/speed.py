@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import process_time
 
 from bench.reading.made.markup import STORIES
+from bench.reading.odd_files import ODD_FILES, filled
 from bench.reading.penstock_reading import parse
 from penstock.cli.demo import files as demo_files
 from penstock.pipeline.chunk.chunker import chunk
@@ -19,40 +20,26 @@ REQUIRED = 1.0
 _TEXT = " ".join(text for _, _, text in STORIES[0].sections)
 
 
-def _filled(size: int, piece: Callable[[int], str], head: str = "", tail: str = "") -> bytes:
-    """Numbered pieces until the size is reached."""
-
-    def pieces() -> Iterator[str]:
-        left, number = size - len(head) - len(tail), 0
-        while left > 0:
-            made = piece(number)
-            left -= len(made.encode())
-            number += 1
-            yield made
-
-    return "".join((head, *pieces(), tail)).encode()
-
-
 def _text(size: int) -> bytes:
-    return _filled(size, lambda number: f"Paragraph {number}. {_TEXT}\n\n")
+    return filled(size, lambda number: f"Paragraph {number}. {_TEXT}\n\n")
 
 
 def _markdown(size: int) -> bytes:
-    return _filled(size, lambda number: f"## Part {number}\n\n{_TEXT}\n\n- one\n- two\n\n")
+    return filled(size, lambda number: f"## Part {number}\n\n{_TEXT}\n\n- one\n- two\n\n")
 
 
 def _html(size: int) -> bytes:
-    return _filled(
+    return filled(
         size, lambda number: f"<h2>Part {number}</h2><p>{_TEXT}</p>", "<html><body>", "</body></html>"
     )
 
 
 def _csv(size: int) -> bytes:
-    return _filled(size, lambda number: f'{number},Wheel {number},"{_TEXT[:60]}"\n', "id,name,text\n")
+    return filled(size, lambda number: f'{number},Wheel {number},"{_TEXT[:60]}"\n', "id,name,text\n")
 
 
 def _json(size: int) -> bytes:
-    return _filled(
+    return filled(
         size,
         lambda number: ("," if number else "") + json.dumps({"id": number, "name": "Wheel", "text": _TEXT}),
         "[",
@@ -61,20 +48,20 @@ def _json(size: int) -> bytes:
 
 
 def _json_lines(size: int) -> bytes:
-    return _filled(size, lambda number: json.dumps({"id": number, "name": "Wheel", "text": _TEXT}) + "\n")
+    return filled(size, lambda number: json.dumps({"id": number, "name": "Wheel", "text": _TEXT}) + "\n")
 
 
 def _patent(size: int) -> bytes:
     head = '<?xml version="1.0"?><us-patent-grant><invention-title>Wheel</invention-title><description>'
     tail = "</description></us-patent-grant>"
-    return _filled(
+    return filled(
         size, lambda number: f"<heading>Part {number}</heading><p>{_TEXT} <b>{number}</b></p>", head, tail
     )
 
 
 def _xbrl(size: int) -> bytes:
     head = '<?xml version="1.0"?><xbrl xmlns:m="http://mill.example"><context id="c1"><e>1</e></context>'
-    return _filled(
+    return filled(
         size,
         lambda number: f'<m:Item{number % 900} contextRef="c1" decimals="0">{number}</m:Item{number % 900}>',
         head,
@@ -84,15 +71,15 @@ def _xbrl(size: int) -> bytes:
 
 def _latex(size: int) -> bytes:
     head = "\\documentclass{article}\\begin{document}\n"
-    return _filled(size, lambda number: f"\\section{{Part {number}}}\n{_TEXT}\n\n", head, "\\end{document}")
+    return filled(size, lambda number: f"\\section{{Part {number}}}\n{_TEXT}\n\n", head, "\\end{document}")
 
 
 def _python(size: int) -> bytes:
-    return _filled(size, lambda number: f"def part_{number}(value):\n    return value, {_TEXT!r}\n\n\n")
+    return filled(size, lambda number: f"def part_{number}(value):\n    return value, {_TEXT!r}\n\n\n")
 
 
 def _rtf(size: int) -> bytes:
-    return _filled(size, lambda number: f"\\pard Part {number}. {_TEXT}\\par\n", "{\\rtf1\\ansi ", "}")
+    return filled(size, lambda number: f"\\pard Part {number}. {_TEXT}\\par\n", "{\\rtf1\\ansi ", "}")
 
 
 def _docx(size: int) -> bytes:
@@ -119,6 +106,7 @@ FILES: Mapping[str, tuple[str, Callable[[int], bytes]]] = {
     "RTF": ("a.rtf", _rtf),
     "DOCX": ("a.docx", _docx),
     "PDF": ("a.pdf", _pdf),
+    **ODD_FILES,
 }
 
 

@@ -30,7 +30,7 @@ LARGEST_PREFETCH = 2_000
 FIRST_CLAIM = 16
 """How many tasks are claimed before it is known how large their payloads are."""
 CLAIM_BYTES = 8 << 20
-"""About how much payload a claim may return: what is more takes new memory each time, which is slower than reading it."""
+"""About how much payload a claim may return. Beyond it each claim allocates new memory, which is slow."""
 PREFETCH_BYTES = 64 << 20
 """About how much payload may be claimed ahead of the slots."""
 PROBE_SECONDS = 0.25

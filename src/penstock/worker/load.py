@@ -1,4 +1,4 @@
-"""Measures how fast a queue's tasks arrive and how large they are: decides how much to prefetch, and between NOTIFY and polling."""
+"""Measures how fast and how large a queue's tasks arrive, to decide on prefetch and on NOTIFY or polling."""
 
 from __future__ import annotations
 

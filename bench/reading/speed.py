@@ -1,8 +1,13 @@
-"""Measures how long files of 3 MB take to parse and chunk, per MB and beside what is required."""
+"""Measures how long files of 3 MB take to parse and chunk, per MB and beside what is required.
+
+`python -m bench.reading.speed` prints the table alone; words after it choose files by parts of their names.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import process_time
@@ -132,3 +137,9 @@ def table(found: Mapping[str, float]) -> str:
         for name, spent in found.items()
     ]
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    chosen = [name for name in FILES if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
+    with tempfile.TemporaryDirectory(prefix="penstock-reading-") as made:
+        print(table(seconds_per_mb(Path(made), only=chosen)))

@@ -26,8 +26,17 @@ ONLY_READ = {
     *("document list", "document show", "document get", "client list", "client show", "reindex status"),
     *("model list", "mcp", "mcp config", "tenant list", "tenant show", "tenant key list", "key list"),
     *("project list", "project show", "project gate show", "project gate history", "source show"),
-    *("source skipped", "source list", "process list", "process show", "queue stats", "queue workers"),
-    *("task show", "task list", "dead list", "dead show", "schedule list", "inlet list", "inlet show"),
+    *("source skipped", "source list", "process list", "process show", "queue list", "queue stats"),
+    *(
+        "queue workers",
+        "task show",
+        "task list",
+        "dead list",
+        "dead show",
+        "schedule list",
+        "inlet list",
+        "inlet show",
+    ),
     *("operation list", "operation show", "db status", "db check", "db url", "vault status", "index status"),
 }
 WITHOUT_A_ROW = {

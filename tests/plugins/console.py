@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import os
 import threading
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,16 +100,23 @@ class Site:
         )
         page.on("pageerror", lambda error: found.append(str(error)))
         try:
-            yield page
-        except BaseException as error:
-            await self.shoot(page, "failed-" + _test_name())
-            error.add_note(f"{page.url} showed: {await page.locator('body').inner_text()}"[:3_000])
-            error.add_note(f"the browser said: {found}")
-            raise
+            async with self.noted(page, found):
+                yield page
         finally:
             await page.unroute_all(behavior="ignoreErrors")  # an answer may be on its way
             await context.close()
         assert not (watch and found), found
+
+    @asynccontextmanager
+    async def noted(self, page: Page, said: Sequence[str]) -> AsyncIterator[None]:
+        """A test that fails within says what the page showed and what the browser said."""
+        try:
+            yield
+        except BaseException as error:
+            await self.shoot(page, "failed-" + _test_name())
+            error.add_note(f"{page.url} showed: {await page.locator('body').inner_text()}"[:3_000])
+            error.add_note(f"the browser said: {said}")
+            raise
 
     async def shoot(self, page: Page, name: str) -> Path:
         """A screenshot, in build/screenshots."""

@@ -15,6 +15,7 @@ import h11
 import httpx2
 from starlette.requests import Request
 
+from penstock.accounts import accounts
 from penstock.api import account, envelope, idempotency
 from penstock.api.bodies import refuse_unacceptable
 from penstock.api.header_parameters import filename_of, parameters
@@ -186,6 +187,7 @@ _forms_content_type = each(lambda text: _form(b"", "multipart/form-data; " + tex
 
 
 ON_THE_LOOP: Final[dict[str, Callable[[], None]]] = {
+    "penstock.accounts.accounts._SLUG": each(accounts._SLUG.fullmatch, HEADER),
     "penstock.api.account._first_day": each(account._first_day, HEADER),
     "penstock.api.connection:h11": each(_server_chunk, HEADER),
     "penstock.api.envelope._REQUEST_ID": each(

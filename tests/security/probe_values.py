@@ -198,6 +198,7 @@ def probe_values(theirs: Filled) -> dict[str, Any]:
         "_headings": "[[]]",
         "_language": "en",
         "_joined": True,
+        "_corrected": True,
         "_lexemes": [text],
         "_shares": [1.0],
         "_per_document": 1,

@@ -37,48 +37,49 @@ async def test_a_source_is_connected_followed_and_disconnected(
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         try:
-            await sign_in(page, server)
-            await page.goto(f"{server.url}/settings/integrations")
-            await page.get_by_text("No source is connected").wait_for()
-            await page.get_by_role("link", name="Connect a source").first.click()
-            await page.get_by_role("button", name="Connect HubSpot").click()
-            await page.get_by_text("is connected to the tenant acme").wait_for()
-            await page.get_by_role("link", name="Back to the sources").click()
+            async with site.noted(page, errors):
+                await sign_in(page, server)
+                await page.goto(f"{server.url}/settings/integrations")
+                await page.get_by_text("No source is connected").wait_for()
+                await page.get_by_role("link", name="Connect a source").first.click()
+                await page.get_by_role("button", name="Connect HubSpot").click()
+                await page.get_by_text("is connected to the tenant acme").wait_for()
+                await page.get_by_role("link", name="Back to the sources").click()
 
-            await page.get_by_text("everything was read").wait_for()
-            await page.evaluate("window.__mark = true")
-            await page.get_by_role("link", name="millbrook.example").click()
-            await page.get_by_text("Last syncs").wait_for()
-            await page.get_by_role("button", name="Pause").click()
-            await page.get_by_text("Paused: nothing is read").wait_for()
-            await page.get_by_role("button", name="Resume").click()
-            await page.get_by_role("button", name="Sync now").click()
-            await page.get_by_text("changes, ").first.wait_for()
-            await page.get_by_label("How often it is synced").select_option("3600")
-            await eventually(lambda: _every(server, 3600), what="the schedule is stored")
+                await page.get_by_text("everything was read").wait_for()
+                await page.evaluate("window.__mark = true")
+                await page.get_by_role("link", name="millbrook.example").click()
+                await page.get_by_text("Last syncs").wait_for()
+                await page.get_by_role("button", name="Pause").click()
+                await page.get_by_text("Paused: nothing is read").wait_for()
+                await page.get_by_role("button", name="Resume").click()
+                await page.get_by_role("button", name="Sync now").click()
+                await page.get_by_text("changes, ").first.wait_for()
+                await page.get_by_label("How often it is synced").select_option("3600")
+                await eventually(lambda: _every(server, 3600), what="the schedule is stored")
 
-            await clients_are_split_and_joined(page, server)
-            assert await page.evaluate("window.__mark === true"), "the page was reloaded"
+                await clients_are_split_and_joined(page, server)
+                assert await page.evaluate("window.__mark === true"), "the page was reloaded"
 
-            await page.get_by_role("link", name="Sources", exact=True).first.click()
-            await page.get_by_role("link", name="millbrook.example").click()
-            # Access is taken back at the provider: the source says so, and is reconnected in place.
-            simulators.providers["hubspot"].oauth.grants.revoke_all()
-            await page.get_by_role("button", name="Sync now").click()
-            await page.get_by_text("no longer accepts our access").wait_for()
-            await page.get_by_role("button", name="Reconnect").click()
-            await page.get_by_role("link", name="Back to the sources").click()
-            await page.get_by_role("link", name="millbrook.example").click()
-            await page.get_by_text("everything was read").wait_for()
-            await page.get_by_role("button", name="Disconnect …").click()
-            dialog = page.get_by_role("dialog")
-            await dialog.get_by_text("It brought").wait_for()
-            assert await dialog.get_by_role("button", name="Disconnect", exact=True).is_disabled()
-            await dialog.get_by_label("Delete them").check()
-            await dialog.get_by_role("button", name="Disconnect and delete").click()
-            await page.get_by_text("No source is connected").wait_for()
-            assert errors == []
-            assert simulators.ledger.count("hubspot") > 0
+                await page.get_by_role("link", name="Sources", exact=True).first.click()
+                await page.get_by_role("link", name="millbrook.example").click()
+                # Access is taken back at the provider: the source says so, and is reconnected in place.
+                simulators.providers["hubspot"].oauth.grants.revoke_all()
+                await page.get_by_role("button", name="Sync now").click()
+                await page.get_by_text("no longer accepts our access").wait_for()
+                await page.get_by_role("button", name="Reconnect").click()
+                await page.get_by_role("link", name="Back to the sources").click()
+                await page.get_by_role("link", name="millbrook.example").click()
+                await page.get_by_text("everything was read").wait_for()
+                await page.get_by_role("button", name="Disconnect …").click()
+                dialog = page.get_by_role("dialog")
+                await dialog.get_by_text("It brought").wait_for()
+                assert await dialog.get_by_role("button", name="Disconnect", exact=True).is_disabled()
+                await dialog.get_by_label("Delete them").check()
+                await dialog.get_by_role("button", name="Disconnect and delete").click()
+                await page.get_by_text("No source is connected").wait_for()
+                assert errors == []
+                assert simulators.ledger.count("hubspot") > 0
         finally:
             await context.close()
 

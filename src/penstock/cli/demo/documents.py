@@ -18,7 +18,7 @@ from penstock.cli.demo.folder import make_folder
 from penstock.cli.demo.mail import INVOICE_QUESTION, PICTURE_QUESTION, DemoMail
 from penstock.cli.demo.progress import DemoProgress, demo_progress
 from penstock.cli.demo.sources import SIZES, settings_of, sync_sources
-from penstock.cli.demo.staying import mails_until_stopped, things_to_try
+from penstock.cli.demo.staying import mails_until, set_by_ctrl_c, things_to_try
 from penstock.cli.demo.workers import Worker, kill_worker, start_worker, stop_workers, until_registered
 from penstock.cli.ingest.job import IngestJob
 from penstock.cli.ingest.progress import stages
@@ -201,11 +201,12 @@ async def _stay(run: _Run, url: str, *, as_json: bool) -> None:
     """Replace the killed worker, say what to try, and let mails arrive until Ctrl-C."""
     worker = await _start_worker(run)
     console = await _sign_in_link(run, url)
+    stopped = set_by_ctrl_c()
     if as_json:
         output.document({"event": "staying", "console": console, "worker_pid": worker.pid}, one_line=True)
     else:
         things_to_try(console, worker.pid)
-    await mails_until_stopped(run.simulators)
+    await mails_until(stopped, run.simulators)
 
 
 async def _watch(run: _Run, following: IngestProgress, started: float) -> None:

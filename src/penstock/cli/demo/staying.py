@@ -38,12 +38,17 @@ def things_to_try(console: str, worker: int) -> None:
     output.write("Press Ctrl-C to stop.")
 
 
-async def mails_until_stopped(simulators: ProviderSimulators) -> None:
-    """Deliver a mail every few seconds until Ctrl-C or SIGTERM."""
+def set_by_ctrl_c() -> asyncio.Event:
+    """An event that Ctrl-C or SIGTERM sets from now on; ask for it before anybody is told to press Ctrl-C."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stopped.set)
+    return stopped
+
+
+async def mails_until(stopped: asyncio.Event, simulators: ProviderSimulators) -> None:
+    """Deliver a mail every few seconds."""
     for turn in count():
         try:
             async with asyncio.timeout(MAIL_SECONDS):

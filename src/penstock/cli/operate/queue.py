@@ -48,7 +48,7 @@ COLUMNS = (
 
 @group.command("list")
 def list_queues(as_json: output.AsJson = False) -> None:
-    """List the queues with what waits and runs in them, and their limits."""
+    """List the queues, their tasks and their limits."""
 
     async def call() -> list[QueueStats]:
         async with operations() as calls:

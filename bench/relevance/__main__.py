@@ -35,7 +35,7 @@ Numbers: TypeAlias = npt.NDArray[np.float64]
 
 
 async def measure(embedder: str) -> list[Row]:
-    """For each question the hits a user would see first, with what relevance is made of."""
+    """For each question the hits a user would see first and the best passages, with what relevance is made of."""
     with tempfile.TemporaryDirectory(prefix="penstock-relevance-") as folder:
         settings = Settings(data_dir=Path(folder), embedder=embedder, log_level="error")
         async with tenant_session(settings, create=True) as session:
@@ -69,7 +69,9 @@ async def _once(text: str) -> Any:
 
 
 async def _ask(engine: Engine, tenant_id: TenantId, name: str, asked: Asked | None, text: str) -> Row:
-    answer = await engine.search.search(tenant_id, SearchQuery(query=text, limit=TOP))
+    seen = await engine.search.search(tenant_id, SearchQuery(query=text, limit=TOP))
+    # A document shows one passage, and the right one may be another of its passages.
+    passages = await engine.search.search(tenant_id, SearchQuery(query=text, limit=TOP, per_document=TOP))
     embedder = await engine.embedders.embedder(name)
     vector = (await embedder.embed([text], "query")).vectors[0]
     async with engine.tenants.transaction(tenant_id) as connection:
@@ -78,16 +80,23 @@ async def _ask(engine: Engine, tenant_id: TenantId, name: str, asked: Asked | No
         )
     assert background is not None
     mean, deviation = background["mean"], background["deviation"]
-    hits = [
-        {
+
+    def measured(hit: SearchHit) -> Row:
+        return {
             "similarity": hit.vector_score,
             "coverage": hit.coverage or 0.0,
             "standing": None if hit.vector_score is None else (hit.vector_score - mean) / deviation,
             "right": asked is not None and _is_right(asked, hit),
+            "of_the_right_document": asked is not None and hit.filename == asked.filename,
         }
-        for hit in answer.hits
-    ]
-    return {"text": text, "answered": asked is not None, "hits": hits, "model": embedder.model}
+
+    return {
+        "text": text,
+        "answered": asked is not None,
+        "hits": [measured(hit) for hit in seen.hits],
+        "passages": [measured(hit) for hit in passages.hits],
+        "model": embedder.model,
+    }
 
 
 def _is_right(asked: Asked, hit: SearchHit) -> bool:
@@ -96,10 +105,10 @@ def _is_right(asked: Asked, hit: SearchHit) -> bool:
 
 
 def fit(rows: Sequence[Row], features: Sequence[str]) -> Numbers:
-    """Logistic regression: right answers against the first hits of questions that nothing answers."""
+    """Logistic regression: right passages against the first hits of questions that nothing answers."""
     points, labels = [], []
     for row in rows:
-        for hit in row["hits"] if row["answered"] else row["hits"][:1]:
+        for hit in row["passages"] if row["answered"] else row["hits"][:1]:
             if (hit["right"] or not row["answered"]) and all(hit[name] is not None for name in features):
                 points.append([1.0, *(hit[name] for name in features)])
                 labels.append(float(hit["right"]))
@@ -126,7 +135,7 @@ def judged(rows: Sequence[Row], weights: Numbers, features: Sequence[str]) -> di
         return max(scores, default=0.0)
 
     answered = [best(row) for row in rows if row["answered"]]
-    found = [best(row) for row in rows if row["answered"] and any(hit["right"] for hit in row["hits"])]
+    found = [best(row) for row in rows if any(hit["of_the_right_document"] for hit in row["hits"])]
     unanswered = [best(row) for row in rows if not row["answered"]]
     return {
         "unanswered_flagged": float(np.mean([score < FLOOR for score in unanswered])),

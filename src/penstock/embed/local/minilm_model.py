@@ -27,8 +27,13 @@ class MiniLM:
         options.inter_op_num_threads = 1
         # Texts differ in length, and memory plans cached for every length would grow without bound.
         options.enable_mem_pattern = False
+        # The fused addition and normalisation is computed number by number; apart they take a seventh of its
+        # time, and a text a quarter less in all.
         self._session = onnxruntime.InferenceSession(
-            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            str(folder / "model.onnx"),
+            options,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=["SkipLayerNormFusion"],
         )
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(MAX_TOKENS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,6 +61,22 @@ async def test_each_message_becomes_one_task_and_is_deleted(database: Database, 
     assert counted == {"received": 25 + again, "taken": 25, "duplicates": again, "refused": 0}
     async with database.connect("admin") as admin:
         assert await admin.fetchval("select count(*) from queues.task where priority = 1") == 1
+
+
+async def test_a_message_that_comes_as_the_inlet_stops_is_shown_to_others_at_once(
+    database: Database, objects: Objects
+) -> None:
+    """The long poll that the inlet gave up goes on at SQS, and takes the message."""
+    url = objects.queue("jobs")
+    await add_inlet(database, "sqs", url, task_type="job")
+    async with moving(settings_of(database, objects)):
+        objects.send(url, {"n": 1})
+        await count(database, 1)
+        await eventually(lambda: objects.left(url) == 0)
+    objects.send(url, {"n": 2})
+
+    await eventually(lambda: all(each.name != "penstock-inlet" for each in threading.enumerate()))
+    assert "Messages" in objects.sqs.receive_message(QueueUrl=url)
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ import boto3  # type: ignore[import-untyped]  # it has no stubs
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
+from moto.sqs.models import Queue
 
 REGION = "us-east-1"
 
@@ -37,9 +39,19 @@ def _client(endpoint: str, service: str) -> Any:
     return boto3.client(service, endpoint_url=endpoint, region_name=REGION, **keys)
 
 
+def _wait_for_messages(self: Queue, timeout: int) -> None:
+    """moto's own returns at once while all messages wait for their group, and a long poll takes a processor."""
+    time.sleep(0.02)
+    _WAIT_FOR_MESSAGES(self, timeout)
+
+
+_WAIT_FOR_MESSAGES = Queue.wait_for_messages
+
+
 @pytest.fixture(scope="session")
 def aws_endpoint() -> Iterator[str]:
     """The address of a server in this process."""
+    Queue.wait_for_messages = _wait_for_messages
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

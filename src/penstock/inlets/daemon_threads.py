@@ -11,30 +11,40 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def in_daemon_thread(call: Callable[[], T]) -> T:
-    """The call's result. If this is cancelled, the call goes on and its result is dropped.
+async def in_daemon_thread(call: Callable[[], T], unwanted: Callable[[T], object] = lambda _: None) -> T:
+    """The call's result. If this is cancelled, the call goes on, and `unwanted` gets its result in a thread.
 
     A pool's threads are joined when the process exits, and a long poll takes 20 seconds.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
-    def settle(result: T | None, error: BaseException | None) -> None:
+    def succeed(result: T) -> None:
         if done.done():
-            return
-        if error is None:
-            done.set_result(result)  # type: ignore[arg-type]  # it is T where there is no error
+            _start(lambda: unwanted(result))
         else:
+            done.set_result(result)
+
+    def fail(error: Exception) -> None:
+        if not done.done():
             done.set_exception(error)
 
     def run() -> None:
-        result, error = None, None
         try:
             result = call()
         except Exception as raised:  # noqa: BLE001  # it is raised where the result is awaited
-            error = raised
-        with suppress(RuntimeError):  # the loop is closed: nobody wants it any more
-            loop.call_soon_threadsafe(settle, result, error)
+            error = raised  # the name of an except clause is gone before the loop looks at it
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(lambda: fail(error))
+            return
+        try:
+            loop.call_soon_threadsafe(succeed, result)
+        except RuntimeError:  # the loop is closed
+            unwanted(result)
 
-    threading.Thread(target=run, name="penstock-inlet", daemon=True).start()
+    _start(run)
     return await done
+
+
+def _start(target: Callable[[], object]) -> None:
+    threading.Thread(target=target, name="penstock-inlet", daemon=True).start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -107,6 +108,17 @@ class SqsQueue:
         )
         return list(answer.get("Messages", ()))
 
+    def _show_again(self, answer: Mapping[str, Any]) -> None:
+        """What a receive brought after the inlet was stopped; otherwise it would stay hidden for a while."""
+        if not (messages := answer.get("Messages", ())):
+            return
+        entries = [
+            {"Id": str(number), "ReceiptHandle": each["ReceiptHandle"], "VisibilityTimeout": 0}
+            for number, each in enumerate(messages)
+        ]
+        with suppress(PenstockError):  # they come again by themselves
+            self._client.call_here("change_message_visibility_batch", QueueUrl=self.url, Entries=entries)
+
     async def delete(self, handles: Sequence[str]) -> None:
         """QueueUnavailable if some could not be deleted; they come again."""
         await self._each("delete_message_batch", [{"ReceiptHandle": each} for each in handles])
@@ -148,5 +160,5 @@ class SqsQueue:
 
     async def _call(self, operation: str, **parameters: object) -> dict[str, Any]:
         return await in_daemon_thread(
-            lambda: self._client.call_here(operation, QueueUrl=self.url, **parameters)
+            lambda: self._client.call_here(operation, QueueUrl=self.url, **parameters), self._show_again
         )

@@ -51,7 +51,7 @@ _WAIT_FOR_MESSAGES = Queue.wait_for_messages
 @pytest.fixture(scope="session")
 def aws_endpoint() -> Iterator[str]:
     """The address of a server in this process."""
-    Queue.wait_for_messages = _wait_for_messages
+    Queue.wait_for_messages = _wait_for_messages  # type: ignore[method-assign]  # the simulator is not ours
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

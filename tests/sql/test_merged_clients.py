@@ -148,6 +148,26 @@ async def test_what_a_person_joined_or_split_stays_over_later_syncs(database: Da
             await calls.of(tenant, "ingest.split_client", of["contacts/2"])
 
 
+async def test_whichever_row_is_split_off_each_part_is_shown_under_its_own_id_and_can_be_joined_again(
+    database: Database,
+) -> None:
+    """The row that the group began with, too: neither part may be taken for the other."""
+    async with document_calls(database) as calls:
+        for place in range(3):
+            tenant = await calls.create_tenant(f"t{place}")
+            source = await connected(calls, tenant, "hubspot")
+            rows = [*contact(1, "Acme"), *contact(2, "Acme"), *contact(3, "Acme")]
+            await source.put(["contacts/1", "contacts/2", "contacts/3"], rows)
+            (whole,) = await grouped(calls, tenant)
+            row = sorted((await ids(source)).values())[place]
+            alone = await calls.of(tenant, "ingest.split_client", row)
+            for client, count in ((whole, 2), (alone, 1)):
+                shown = await calls.of(tenant, "ingest.show_client", client)
+                assert (shown["client_id"], shown["record_count"]) == (str(client), count)
+            joined = await calls.of(tenant, "ingest.join_clients", alone, whole)
+            assert (await calls.of(tenant, "ingest.show_client", joined))["record_count"] == 3
+
+
 async def test_another_tenants_clients_are_neither_joined_nor_shown(database: Database) -> None:
     async with document_calls(database) as calls:
         tenant, other = await calls.create_tenant("t"), await calls.create_tenant("o")

@@ -8,9 +8,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id uuid := internal.require_tenant();
+  -- Groups of older versions have their row's own id.
   v_left uuid[] := array(
     select m.client_id from ingest.client_member m where m.tenant_id = v_tenant_id and m.group_id = _group_id
-    order by m.client_id = _group_id desc, m.client_id);
+    order by _group_id in (m.client_id, ingest.group_id_from(m.client_id)) desc, m.client_id);
+  v_first uuid := (select r.id from unnest(v_left[:1]) r (id) where _group_id in (r.id, ingest.group_id_from(r.id)));
   v_part uuid[];
   v_kept uuid[];
   v_group uuid;
@@ -32,16 +34,18 @@ begin
     )
     select array_agg(r.client_id) into v_part from reached r where r.client_id is not null;
     v_left := array(select unnest(v_left) except select unnest(v_part));
-    if v_kept is null or (cardinality(v_part) > cardinality(v_kept) and not v_kept @> array[_group_id]) then
+    if v_kept is null
+      or (cardinality(v_part) > cardinality(v_kept) and (v_first is null or not v_kept @> array[v_first]))
+    then
       -- What was kept so far becomes a group of its own.
       select v_part, v_kept into v_kept, v_part;
     end if;
     if v_part is not null then
       v_group := (
-        select coalesce(min(p.id::text)::uuid, internal.uuid7())
-        from unnest(v_part) p (id)
-        where p.id <> _group_id and not exists (
-          select from ingest.client_member m where m.tenant_id = v_tenant_id and m.group_id = p.id));
+        select coalesce(min(n.id::text)::uuid, internal.uuid7())
+        from (select ingest.group_id_from(p.id) as id from unnest(v_part) p (id)) n
+        where n.id <> _group_id and not exists (
+          select from ingest.client_member m where m.tenant_id = v_tenant_id and m.group_id = n.id));
       update ingest.client_member m set group_id = v_group where m.client_id = any (v_part);
       v_made := v_made || v_group;
     end if;

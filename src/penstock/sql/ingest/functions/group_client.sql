@@ -14,6 +14,7 @@ declare
   v_shared text[];
   v_groups uuid[];
   v_group uuid;
+  v_new uuid := ingest.group_id_from(_client_id);
   v_touched uuid[] := '{}';
 begin
   select m.group_id into v_old from ingest.client_member m where m.client_id = _client_id;
@@ -67,8 +68,8 @@ begin
       when v_old is not null and not exists (
         select from ingest.client_member m where m.tenant_id = v_tenant_id and m.group_id = v_old) then v_old
       when exists (
-        select from ingest.client_member m where m.tenant_id = v_tenant_id and m.group_id = _client_id) then internal.uuid7()
-      else _client_id
+        select from ingest.client_member m where m.tenant_id = v_tenant_id and m.group_id = v_new) then internal.uuid7()
+      else v_new
     end;
   elsif cardinality(v_groups) = 1 then
     v_group := v_groups[1];

@@ -363,10 +363,13 @@ async def test_a_body_of_an_unknown_sender_counts_in_the_budget_of_unsigned_ones
         assert budget.held == 0
 
 
-async def test_an_address_sends_as_many_notifications_as_a_tenant_requests(
+async def test_only_refused_requests_count_in_the_limit_of_an_address(
     database: Database, tmp_path: Path
 ) -> None:
     async with notified(database, tmp_path, requests_per_minute=3) as here, here.server.client("") as client:
+        await here.mailbox()
+        genuine = [await send(client, here.provider.notification()) for _ in range(6)]
+        assert {answer.status_code for answer in genuine} == {202}
         answers = [await send(client, {"clientState": "forged"}) for _ in range(4)]
         assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
         assert "PENSTOCK_REQUESTS_PER_MINUTE" in answers[3].json()["remedy"]

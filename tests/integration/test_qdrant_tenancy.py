@@ -169,6 +169,17 @@ async def test_words_weigh_what_they_weigh_in_postgres_whatever_other_tenants_st
         assert {hit.ordinal for hit in await tenant.find("rare common", mode="text", limit=2)} == {30, 31}
 
 
+async def test_a_search_by_vector_looks_at_more_neighbours_than_it_returns(database: Database) -> None:
+    """By default Qdrant looks at as many as are wanted, and misses one of ten among 100,000 chunks."""
+    async with simulated() as (server, url), qdrant_tenant(database, url) as tenant:
+        await tenant.put("alpha one")
+        await tenant.find("alpha", mode="vector")
+        (asked,) = [body for operation, _, body in server.requests if operation == "query"]
+        assert (asked.limit, asked.params.hnsw_ef) == (100, 600)
+        (made,) = [body for operation, _, body in server.requests if operation == "create"]
+        assert made.hnsw_config.ef_construct == 200
+
+
 async def test_collections_are_not_listed_for_each_call(database: Database) -> None:
     async with simulated() as (server, url), qdrant_tenant(database, url) as tenant:
         for number in range(5):

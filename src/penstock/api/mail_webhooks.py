@@ -12,7 +12,7 @@ from penstock.api.bodies import announced, read_whole
 from penstock.api.identity import engine_of
 from penstock.api.notification_counts import NotificationCounts
 from penstock.api.problem import HttpRefused
-from penstock.api.rate_limit import RateLimit, refuse_over
+from penstock.api.rate_limit import Allowance, RateLimit, refuse_over
 from penstock.api.secret_guesses import network_of
 from penstock.blobs.spool import SpoolBudget
 from penstock.errors import TooLarge
@@ -114,15 +114,17 @@ async def gmail(request: Request) -> Response:
 
 
 def _limited_sender(request: Request, provider: str) -> Hashable:
-    """Who sends this, as far as anybody knows yet. Raises a 429 over the limit of its address.
-
-    Behind a proxy all senders have the proxy's address.
-    """
-    sender = (provider, network_of(None if request.client is None else request.client.host))
-    limits: RateLimit = request.app.state.rate_limit
-    most = engine_of(request).settings.requests_per_minute
-    refuse_over(limits.take(sender, most), "PENSTOCK_REQUESTS_PER_MINUTE")
+    """Who sends this, as far as anybody knows yet. Raises a 429 while its address is over its limit of requests
+    that were refused: genuine ones do not count, since behind a proxy all senders have the proxy's address."""
+    sender, limits, most = _counted_as(request, provider)
+    refuse_over(Allowance(most, 0, 0.0, limits.wait(sender, most)), "PENSTOCK_REQUESTS_PER_MINUTE")
     return sender
+
+
+def _counted_as(request: Request, provider: str) -> tuple[Hashable, RateLimit, int]:
+    limits: RateLimit = request.app.state.rate_limit
+    sender = (provider, network_of(None if request.client is None else request.client.host))
+    return sender, limits, engine_of(request).settings.requests_per_minute
 
 
 async def _read(request: Request, sender: Hashable, limit: int, parse: Callable[[bytes], T]) -> T:
@@ -135,6 +137,8 @@ async def _read(request: Request, sender: Hashable, limit: int, parse: Callable[
 def _refused(request: Request, provider: str) -> HttpRefused:
     """One response for everything that is not genuine: it must not say which part was wrong."""
     _count(request, provider, "refused")
+    sender, limits, most = _counted_as(request, provider)
+    limits.take(sender, most)
     return HttpRefused("not-genuine", "The notification is rejected")
 
 

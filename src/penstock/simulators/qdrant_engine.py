@@ -133,12 +133,14 @@ class Shard:
         if wanted.prefetch is not None or wanted.query is None:
             raise WrongInput("the simulator answers only plain queries by a vector")
         asked = wanted.query.nearest if isinstance(wanted.query, models.NearestQuery) else wanted.query
+        given = wanted.params or models.SearchParams()
         found = self.shard.query(
             edge.QueryRequest(
                 limit=wanted.limit or 10,
                 query=edge.Query.Nearest(_vector(asked), using=wanted.using),
                 filter=None if wanted.filter is None else _filter(wanted.filter),
                 with_payload=_fields(wanted.with_payload),
+                params=edge.SearchParams(hnsw_ef=given.hnsw_ef, exact=bool(given.exact)),
             )
         )
         return [{**_shown(point), "version": point.version, "score": point.score} for point in found]

@@ -159,6 +159,8 @@ async def _make_template(server: EmbeddedServer) -> None:
         await _tighten(connection)
     finally:
         await connection.close()
+    # The first connection to a database writes what all others read at their start, and clones copy it.
+    await (await connect(server.url(database=building), application_name="template")).close()
     await _execute(server, f"alter database {building} rename to {TEMPLATE}")
     await _execute(server, f"alter database {TEMPLATE} allow_connections false")
 

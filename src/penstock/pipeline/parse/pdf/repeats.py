@@ -24,12 +24,14 @@ _MOST_PARTS = 3
 """Left, middle and right; a line with more is the header row of a table."""
 _NUMBER = re.compile(r"\d{1,9}")
 
+Key = tuple[str, ...]
+"""The text before, between and after the numbers of a line: one part more than it has numbers."""
+
 
 class EdgeLine(NamedTuple):
     """A line at the top or the bottom of a page."""
 
-    key: str
-    """Its text with # for each number."""
+    key: Key
     numbers: tuple[int, ...]
     middle: float
     text: str
@@ -41,7 +43,7 @@ class Repeats:
     """What repeats in a document; the first occurrence of a line stays in the text."""
 
     edges: dict[int, list[EdgeLine]] = field(default_factory=dict)
-    first: dict[tuple[str, int], str] = field(default_factory=dict)
+    first: dict[tuple[Key, int], str] = field(default_factory=dict)
     counts: dict[int, int] = field(default_factory=dict)
     """How many words each page has."""
 
@@ -102,7 +104,7 @@ def _edge_lines(found: Sequence[list[Word]]) -> Iterator[EdgeLine]:
 def _edge_line(line: list[Word]) -> EdgeLine:
     text = line_text(line)
     return EdgeLine(
-        _NUMBER.sub("#", text),
+        tuple(_NUMBER.split(text)),
         tuple(map(int, _NUMBER.findall(text))),
         max(line, key=lambda word: word.size).middle,
         text,

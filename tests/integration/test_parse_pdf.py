@@ -27,6 +27,7 @@ from penstock.cli.demo.files.pdf_maker import assembled
 from penstock.errors import DocumentRejected
 from penstock.model import Parsed, media
 from penstock.pipeline.parse import engine, pdf_scans
+from penstock.pipeline.parse.pdf.choice import ranges
 from penstock.pipeline.parse.readers import pdf as pdf_reader
 from penstock.pipeline.parse.table import markdown_table
 from penstock.pipeline.parser_pool import ParserPool
@@ -111,6 +112,7 @@ def test_pages_headings_and_metadata(parse: Parse) -> None:
 def test_a_scanned_pdf_is_read_by_ocr_page_by_page(parse: Parse) -> None:
     parsed = parse(demo_files.scan_pdf([["# Delivery note", PROSE], ["Signed by the miller."]]), "scan.pdf")
     assert (parsed.parser, parsed.page_count) == ("ocr", 2)
+    assert parsed.metadata["pdf_reading"] == "ocr 1-2 (no text)"
     on_page = {
         page: " ".join(parsed.text[b.start : b.end] for b in parsed.blocks if b.page == page)
         for page in (1, 2)
@@ -136,6 +138,7 @@ def mixed(*scans: str) -> bytes:
 def test_one_picture_page_among_text_is_read_too(parse: Parse) -> None:
     parsed = parse(mixed("Signed by the miller of Winterbourne."), "mixed.pdf")
     assert parsed.parser == "layout+ocr"
+    assert parsed.metadata["pdf_reading"] == "layout 1, 3 (1 column); ocr 2 (no text)"
     (signed,) = [
         block for block in parsed.blocks if "Signed by the miller" in parsed.text[block.start : block.end]
     ]
@@ -161,6 +164,10 @@ def test_pictures_that_are_not_read_are_counted_in_the_warnings(
     parsed = penstock_reading.parse(path)
     assert "The company earned more" in parsed.text
     assert parsed.warnings == (said,)
+    pictures, last = ranges(range(2, 2 + len(scans))), 2 + len(scans)
+    assert parsed.metadata["pdf_reading"] == (
+        f"layout 1, {last} (1 column); empty {pictures} (a picture that was not read)"
+    )
 
 
 def test_words_that_xberg_loses_are_read(parse: Parse) -> None:
@@ -206,6 +213,15 @@ def test_a_page_that_cannot_be_loaded_is_named_in_the_warnings(tmp_path: Path) -
     parsed = penstock_reading.parse(path)
     assert (parsed.text, parsed.page_count) == ("Words on the first page", 2)
     assert parsed.warnings == ("page 2: damaged, so nothing was read of it",)
+    assert (parsed.parser, parsed.metadata["pdf_reading"]) == ("layout", "layout 1 (1 column); damaged 2")
+
+
+def test_an_empty_page_is_not_said_to_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "empty.pdf"
+    path.write_bytes(pdf_of_objects(b"[3 0 R 6 0 R]", b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>"))
+    parsed = penstock_reading.parse(path)
+    assert (parsed.parser, parsed.metadata["pdf_reading"]) == ("layout", "layout 1 (1 column); empty 2")
+    assert parsed.warnings == ()
 
 
 def test_a_file_without_any_page_that_can_be_loaded_is_damaged(tmp_path: Path) -> None:

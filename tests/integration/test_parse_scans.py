@@ -92,7 +92,7 @@ def test_a_stamp_on_a_scan_does_not_hide_its_text(tmp_path: Path) -> None:
     parsed = penstock_reading.parse(path)
     assert recall(page, parsed) == 1.0
     assert "Received 17" in parsed.text
-    assert parsed.parser == "ocr"
+    assert (parsed.parser, parsed.metadata["pdf_reading"]) == ("ocr", "ocr 1 (few words)")
 
 
 def test_an_unreadable_text_layer_is_replaced(tmp_path: Path) -> None:
@@ -104,6 +104,7 @@ def test_an_unreadable_text_layer_is_replaced(tmp_path: Path) -> None:
     assert recall(page, parsed) == 1.0
     assert garbage[:60] not in parsed.text
     assert parsed.warnings == ("the text layer of page 1 is unreadable; the page was read by OCR",)
+    assert (parsed.parser, parsed.metadata["pdf_reading"]) == ("ocr", "ocr 1 (unreadable)")
 
 
 def test_a_page_of_text_is_not_given_to_ocr(tmp_path: Path, readings: list[int]) -> None:
@@ -113,6 +114,10 @@ def test_a_page_of_text_is_not_given_to_ocr(tmp_path: Path, readings: list[int])
     parsed = penstock_reading.parse(path)
     assert (recall(text, parsed), recall(scan, parsed)) == (1.0, 1.0)
     assert parsed.metadata["ocr_confidence"].startswith("2: ")
+    assert (parsed.parser, parsed.metadata["pdf_reading"]) == (
+        "layout+ocr",
+        "layout 1 (1 column); ocr 2 (no text)",
+    )
     assert len(readings) == 1
 
 
@@ -145,3 +150,5 @@ def test_a_page_with_ink_but_no_words_is_named_and_a_blank_one_is_not(tmp_path: 
         assert parsed.warnings == said, path.name
         first, second = parsed.metadata["ocr_confidence"].split(", ")
         assert (first[:2], second) == ("1:", "2: 0"), path.name
+    assert parsed.metadata["pdf_reading"] == "ocr 1 (no text); empty 2 (a picture without words); empty 3-4"
+    assert parsed.parser == "ocr"

@@ -35,15 +35,19 @@ _VOWELS: Final = frozenset("aeiouyAEIOUY")
 class ScansRead:
     """What OCR found in a PDF, by page."""
 
-    texts: dict[int | None, str] = field(default_factory=dict)
+    texts: dict[int, str] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+    """Why OCR's text was taken."""
     confidence: dict[int, float] = field(default_factory=dict)
     unread: list[int] = field(default_factory=list)
     """Pages with ink on which no word was found."""
+    skipped: list[int] = field(default_factory=list)
+    """Pages that need OCR, of which there is none."""
     warnings: list[str] = field(default_factory=list)
 
 
 def read_scans(
-    source: ParserInput, file: PdfFile, pages: Sequence[PlainPage], texts: Mapping[int | None, str]
+    source: ParserInput, file: PdfFile, pages: Sequence[PlainPage], texts: Mapping[int, str]
 ) -> ScansRead:
     """The text of the pages that need OCR. Without OCR, a scan is rejected; a text with a picture is not."""
     found = ScansRead()
@@ -57,6 +61,7 @@ def read_scans(
             one = len(doubted) == 1
             which = "1 page is a picture and was" if one else f"{len(doubted)} pages are pictures and were"
             found.warnings.append(f"{which} not read: {error.reason}")
+            found.skipped.extend(one for one in doubted if one not in found.texts)
             return found
         _take(found, number, scanned, texts.get(number, "").strip(), why)
     found.warnings.extend(warnings_of(found.confidence, found.unread))
@@ -82,10 +87,11 @@ def _take(found: ScansRead, number: int, page: ScannedPage, layer: str, why: str
         if not set(layer.casefold().split()) <= set(read.casefold().split()):
             read = f"{read}\n\n{layer}"
     found.texts[number] = read
+    found.reasons[number] = why
     found.confidence[number] = page.confidence
 
 
-def _doubt(file: PdfFile, page: PlainPage, texts: Mapping[int | None, str]) -> str:
+def _doubt(file: PdfFile, page: PlainPage, texts: Mapping[int, str]) -> str:
     """Why a page needs OCR: it has no text, only a stamp on a picture, or a text that is not readable."""
     if not texts.get(page.number, "").strip():
         return "no text" if page.has_pictures else ""

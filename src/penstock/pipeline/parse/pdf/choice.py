@@ -11,7 +11,8 @@ from typing import Literal
 from penstock.pipeline.parse.pdf.characters import character_counts
 from penstock.pipeline.parse.pdf.signs import PageSigns
 
-Reading = Literal["layout", "pdfium", "xberg"]
+Reading = Literal["layout", "pdfium", "xberg", "ocr", "empty", "damaged"]
+"""Where the text of a page is from; the last two have none."""
 
 _WORD = re.compile(r"\w+")
 _UNREADABLE = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
@@ -28,7 +29,7 @@ LONGEST_SUMMARY = 1_500
 
 @dataclass(frozen=True, slots=True)
 class PageChoice:
-    """The text taken for a page, whose it is, and why: what is wrong with the layout, or what it found."""
+    """The text taken for a page, whose it is, and why: what the layout found, or why it was not taken."""
 
     text: str
     reading: Reading
@@ -119,10 +120,13 @@ def _by_pages(choices: Iterable[tuple[int, PageChoice]], said: Callable[[PageCho
 
 
 def reasons(choices: Iterable[tuple[int, PageChoice]]) -> list[str]:
-    """A warning for each reason that another reading than the layout was taken for some pages."""
+    """A warning for each reason that another library's text was taken for some pages.
+
+    What OCR read, and pages without text, have warnings of their own.
+    """
     pages: dict[tuple[str, str], list[int]] = {}
     for number, choice in choices:
-        if choice.reading != "layout":
+        if choice.reading in ("pdfium", "xberg"):
             pages.setdefault((choice.reading, choice.why), []).append(number)
     return [
         f"page {ranges(numbers)}: {reading}'s text is used, because {why}"

@@ -13,8 +13,8 @@ from penstock.pipeline.parse.clean import cleaned_line, moment
 from penstock.pipeline.parse.pdf.choice import PageChoice, choose, needs_other, ranges, reasons, summary
 from penstock.pipeline.parse.pdf.headings import outline_of
 from penstock.pipeline.parse.pdf.hyphens import as_markers, words_of
-from penstock.pipeline.parse.pdf.reading import PlacedPage, escaped, read_layout
-from penstock.pipeline.parse.pdf_scans import read_scans
+from penstock.pipeline.parse.pdf.reading import Layout, PlacedPage, escaped, read_layout
+from penstock.pipeline.parse.pdf_scans import ScansRead, read_scans
 from penstock.pipeline.parse.pdfium import PdfFile, PlainPage, opened
 from penstock.pipeline.parse.protocol import ParserInput
 from penstock.pipeline.parse.recognition import described as described_confidence
@@ -29,35 +29,36 @@ class PdfReader:
     def read(self, source: ParserInput) -> Parsed:
         with opened(source.path) as file:
             pages: list[PlainPage] = []
-            texts, about, parser, warnings = _by_text_layer(source, file, pages)
+            layout = read_layout(_collected(file, pages), outline_of(file.document))
             if all(page.is_damaged for page in pages):
                 raise rejected(Reason.MALFORMED, "none of the pages can be read")
-            scans = read_scans(source, file, pages, texts)
-            texts |= scans.texts
-            if scans.texts:
-                parser = "ocr" if len(scans.texts) == len(pages) else f"{parser}+ocr"
+            by_layer = _by_text_layer(layout, pages, _by_xberg(source, pages))
+            scans = read_scans(source, file, pages, {one: choice.text for one, choice in by_layer.items()})
+            taken = [(page.number, _taken(by_layer[page.number], page, scans)) for page in pages]
+            said = described(pdf_reading=summary(taken), pdf_repeated_lines=" | ".join(layout.repeated))
+            about = _about(file.said)
             return parsed(
-                sorted(texts.items()),
-                parser=parser,
-                about=replace(about, metadata={**about.metadata, **described_confidence(scans.confidence)}),
+                [(number, choice.text) for number, choice in taken],
+                parser=_names(taken),
+                about=replace(
+                    about, metadata={**about.metadata, **said, **described_confidence(scans.confidence)}
+                ),
                 page_count=len(pages),
-                warnings=(*warnings, *scans.warnings),
+                warnings=(*reasons(taken), *_damaged(pages), *scans.warnings),
             )
 
 
 def _by_text_layer(
-    source: ParserInput, file: PdfFile, pages: list[PlainPage]
-) -> tuple[dict[int | None, str], FileMetadata, str, list[str]]:
-    """The text chosen for each page; fills `pages` with what pdfium says of all pages."""
-    layout = read_layout(_collected(file, pages), outline_of(file.document))
+    layout: Layout, pages: Sequence[PlainPage], other: Mapping[int, str]
+) -> dict[int, PageChoice]:
+    """What is chosen for each page without OCR; `other` is xberg's text."""
     hyphens = words_of(page.text for page in pages)
-    other = _by_xberg(source, pages)
-    choices: list[tuple[int, PageChoice]] = []
+    choices: dict[int, PageChoice] = {}
     for page in pages:
         plain = escaped(hyphens.joined(as_markers(page.text)))
         text = layout.markdown(page.number, hyphens)
         read = layout.pages[page.number]
-        choice = choose(
+        choices[page.number] = choose(
             plain=plain,
             layout=text,
             signs=read.signs,
@@ -65,13 +66,27 @@ def _by_text_layer(
             fields=read.fields,
             xberg=other.get(page.number),
         )
-        choices.append((page.number, choice))
-    texts: dict[int | None, str] = {number: choice.text for number, choice in choices}
-    said = described(pdf_reading=summary(choices), pdf_repeated_lines=" | ".join(layout.repeated))
-    used = dict.fromkeys(choice.reading for _, choice in choices if choice.text.strip())
-    about = _about(file.said)
-    about = replace(about, metadata={**about.metadata, **said})
-    return texts, about, "+".join(used) or "layout", [*reasons(choices), *_damaged(pages)]
+    return choices
+
+
+def _taken(choice: PageChoice, page: PlainPage, scans: ScansRead) -> PageChoice:
+    """What is taken in the end: what OCR read, or the choice, which may have no text."""
+    number = page.number
+    if number in scans.texts:
+        return PageChoice(scans.texts[number], "ocr", scans.reasons[number])
+    if choice.text.strip():
+        return choice
+    if page.is_damaged:
+        return PageChoice("", "damaged")
+    if number in scans.skipped:
+        return PageChoice("", "empty", "a picture that was not read")
+    return PageChoice("", "empty", "a picture without words" if number in scans.unread else "")
+
+
+def _names(taken: Sequence[tuple[int, PageChoice]]) -> str:
+    """The readings that gave text: `layout+ocr`."""
+    used = dict.fromkeys(choice.reading for _, choice in taken if choice.text.strip())
+    return "+".join(sorted(used, key=lambda reading: reading == "ocr")) or "layout"
 
 
 def _collected(file: PdfFile, pages: list[PlainPage]) -> Iterator[PlacedPage]:

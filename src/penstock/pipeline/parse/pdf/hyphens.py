@@ -1,4 +1,7 @@
-"""Decides whether a hyphen at a line's end belongs to the word, by how the rest of the document writes it."""
+"""Decides whether a hyphen at a line's end belongs to the word, by how the rest of the document writes it.
+
+A hyphen before a conjunction stands for the rest of a word, as in "pre- and post-war": it stays.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,20 @@ _AT_LINE_END = re.compile(r"(?<![\w-])[\w-]*+(?:[\x02\ufffe]|(?<=-)\r?\n)[\w-]*+
 _WORD = re.compile(r"\w++(?:-\w++)*+")
 _DIVIDED = re.compile(rf"(?<![\w-])([\w-]*+){HYPHEN}(\w*+)")
 _PLAIN = re.compile(r"[\x02\ufffe]")
+_CONJUNCTIONS = frozenset(("und", "oder", "sowie", "bzw", "and", "eller", "og", "och", "e", "o", "u", "y"))
+"""No word has one of these as its last syllable, or hardly any."""
+_SYLLABLES = {
+    "et": frozenset(("les", "des", "une")),
+    "ou": frozenset(("les", "des", "une", "uma", "os")),
+    "en": frozenset(("het", "een")),
+}
+"""Conjunctions that end words of other languages (`ticket`), with words that only their own language has."""
+_OR = "or"
+"""A conjunction if what is before it is a word (`full- or part-time`), and otherwise a syllable (`color`)."""
+_NEXT_WORD = re.compile(r"\s+\w|/\w")
+_AFTER_SHORT = re.compile(r"\.\s+\w")
+_NEXT_HYPHEN = re.compile(r"\s+\w++-\w")
+_FIRST = re.compile(r"\w++")
 
 
 class Hyphens:
@@ -35,11 +52,35 @@ class Hyphens:
         start, end = found[1], found[2]
         if f"{start}{end}".casefold() in self._written:
             return start + end
+        if self._is_suspended(start, end, found.string, found.end()):
+            return f"{start}- {end}"
         if start[-1:].isdigit() or end[:1].isdigit():
             return f"{start}-{end}"  # 2019-2020
         if "-" in start or f"{start}-{end}".casefold() in self._written:
             return f"{start}-{end}"
         return start + end
+
+    def _is_suspended(self, start: str, end: str, text: str, at: int) -> bool:
+        """Whether a conjunction follows the hyphen, and a word follows it; `at` is where it ends."""
+        said = end.casefold()
+        if not start or not _is_followed(said, text, at):
+            return False
+        if said == _OR:
+            return start.casefold() in self._written or _NEXT_HYPHEN.match(text, at) is not None
+        return said in _CONJUNCTIONS or not self._written.isdisjoint(_SYLLABLES.get(said, ()))
+
+
+def starts_with_conjunction(line: str) -> bool:
+    """Whether it surely does; of those that may be a syllable, the document has to decide."""
+    first = _FIRST.match(line)
+    if not first:
+        return False
+    said = first[0].casefold()
+    return said in _CONJUNCTIONS and _is_followed(said, line, first.end())
+
+
+def _is_followed(conjunction: str, text: str, at: int) -> bool:
+    return bool(_NEXT_WORD.match(text, at) or (conjunction == "bzw" and _AFTER_SHORT.match(text, at)))
 
 
 def as_markers(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from penstock.pipeline.parse.pdf.hyphens import starts_with_conjunction
 from penstock.pipeline.parse.pdf.words import HYPHEN, Word
 
 WIDE_GAP = 0.9
@@ -171,7 +172,7 @@ def hyphen_glue(before: str, after: str, *, broken: bool = False) -> str | None:
         if start.islower() and end[-1:] in ("-", "\u2010", "\u00ad"):
             return HYPHEN
         if end[-1:] in ("-", "\u2010") and start.isalnum():
-            return ""
+            return " " if starts_with_conjunction(after) else ""
     return None
 
 

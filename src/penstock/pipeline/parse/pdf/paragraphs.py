@@ -170,7 +170,7 @@ def _paragraph(lines: Sequence[_Line], column: tuple[float, float], usual_size: 
 def _glue(before: _Line, line: _Line, column: tuple[float, float], large: bool) -> str:
     """What stands between two lines: a space, a line end, nothing, or a hyphen to be decided on."""
     end, start = before.text[-3:], line.text[0]
-    if (glue := hyphen_glue(end, start, broken=before.broken)) is not None:
+    if (glue := hyphen_glue(end, line.text, broken=before.broken)) is not None:
         return glue
     if _DASH.search(end) and start.isalnum():
         return ""

@@ -8,7 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+import asyncpg
+
 from penstock.db.reconnecting import ReconnectingConnection
+from penstock.inlets.about_data import is_about_data
 from penstock.inlets.calls import InletCalls
 from penstock.inlets.mover import Mover, MoverOptions
 from penstock.inlets.protocol import Incoming, Receipt
@@ -27,6 +30,12 @@ create trigger sleep_if_slow before insert on queues.task for each row
 execute function queues.sleep_if_slow();
 """
 
+FULL_DISK = """
+create function queues.fail_as_full() returns trigger language plpgsql as
+$$ begin raise exception using errcode = '53100', message = 'No space left on device'; end $$;
+create trigger fail_as_full before insert on queues.task for each row execute function queues.fail_as_full();
+"""
+
 
 @dataclass(slots=True)
 class Sender:
@@ -39,6 +48,7 @@ class Sender:
     acknowledged: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     extended: int = 0
+    renewed: set[str] = field(default_factory=set)
     received: int = 0
     is_away: bool = False
     forgets_acknowledgements: bool = False
@@ -63,7 +73,9 @@ class Sender:
 
     async def extend(self, receipts: Sequence[Receipt], seconds: float) -> None:
         self.extended += 1
-        if seconds == 0:
+        if seconds > 0:
+            self.renewed |= set(receipts)
+        else:
             self.waiting += [self.held.pop(each) for each in receipts]
 
     async def refuse(self, receipt: Receipt, reason: str) -> None:
@@ -139,6 +151,85 @@ async def test_while_the_database_is_away_a_batch_is_kept_and_no_other_is_receiv
                 proxy.mode = Mode.PASS
                 await eventually(lambda: len(sender.acknowledged) == 30)
                 assert await books.count("queues.task") == 30
+
+
+async def test_a_full_disk_costs_no_message_a_delivery(database: Database) -> None:
+    sender = Sender(sent(10))
+    async with inlet(database) as books:
+        await books.admin.execute(FULL_DISK)
+        async with moving(database, sender) as mover:
+            await eventually(lambda: sender.extended >= 2, what="the batch in hand is kept from others")
+            assert (sender.received, len(sender.held), sender.refused) == (1, 10, {})
+            assert "No space left on device" in str(mover.status()["error"])
+            await books.admin.execute("drop trigger fail_as_full on queues.task")
+            await eventually(lambda: len(sender.acknowledged) == 10 and mover.error is None)
+        assert await books.count("queues.task") == 10
+        assert not sender.refused
+
+
+async def test_a_full_disk_behind_a_bad_message_costs_the_others_no_delivery(database: Database) -> None:
+    """The batch was split because of the bad one; all of it is held, not only the message at hand."""
+    bad = Incoming("k13", '{"n": 13}', "r13", task_type="plain")
+    sender = Sender([bad, *sent(9)])
+    async with inlet(database) as books:
+        await books.admin.execute(
+            "alter table queues.task add constraint not_thirteen check (payload ->> 'n' <> '13')"
+        )
+        await books.admin.execute(
+            FULL_DISK.replace("for each row", "for each row when (new.payload ->> 'n' <> '13')")
+        )
+        async with moving(database, sender) as mover:
+            await eventually(lambda: sender.renewed > {"r13", *(f"r{n}" for n in range(8))})
+            assert "No space left on device" in str(mover.error)
+            await books.admin.execute("drop trigger fail_as_full on queues.task")
+            await eventually(lambda: len(sender.acknowledged) == 9 and mover.error is None)
+        assert list(sender.refused) == ["k13"]
+        assert await books.count("queues.task") == 9
+
+
+async def test_a_shutdown_on_a_full_disk_gives_the_whole_batch_back_at_once(database: Database) -> None:
+    sender = Sender(sent(10))
+    async with inlet(database) as books:
+        await books.admin.execute(FULL_DISK)
+        async with moving(database, sender):
+            await eventually(lambda: sender.extended >= 1)
+        assert (len(sender.waiting), sender.held, sender.acknowledged) == (10, {}, [])
+
+
+async def test_a_batch_of_which_nothing_can_be_taken_is_an_error_that_is_shown(database: Database) -> None:
+    sender = Sender([Incoming(f"s{n}", '{"slow": true}', f"rs{n}", task_type="plain") for n in range(2)])
+    async with inlet(database) as books:
+        await books.admin.execute(SLOW_INSERT)
+        async with moving(database, sender, statement_timeout=0.5) as mover:
+            await eventually(lambda: mover.failures > 0, within=30)
+            assert "Timeout" in str(mover.error)
+        assert await books.count("queues.task") == 0
+
+
+async def test_a_time_limit_of_the_server_splits_a_batch_like_our_own(database: Database) -> None:
+    sender = Sender([*sent(6), Incoming("slow", '{"slow": true}', "rs", task_type="plain")])
+    async with inlet(database) as books:
+        await books.admin.execute(SLOW_INSERT)
+        url = f"{database.runtime_url}{'&' if '?' in database.runtime_url else '?'}statement_timeout=1000"
+        async with moving(database, sender, url=url):
+            await eventually(lambda: len(sender.acknowledged) == 6, within=60)
+        assert list(sender.held) == ["rs"], "it is left to its sender"
+
+
+async def test_python_and_sql_agree_on_what_an_error_is_about(database: Database) -> None:
+    codes = sorted(
+        {state for state in vars(asyncpg).values() for state in [getattr(state, "sqlstate", None)] if state}
+    )
+    assert len(codes) > 200
+    async with database.connect("admin") as admin:
+        rows = await admin.fetch(
+            "select c, internal.is_about_data(c) as is_so from unnest($1::text[]) c", codes
+        )
+    for row in rows:
+        error = RuntimeError()
+        error.sqlstate = row["c"]  # type: ignore[attr-defined]  # as the driver's errors have it
+        assert is_about_data(error) == row["is_so"], row["c"]
+    assert is_about_data(RuntimeError())
 
 
 async def test_a_commit_whose_answer_is_lost_doubles_nothing(database: Database) -> None:

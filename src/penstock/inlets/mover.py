@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 
 from penstock.db.connect import CONNECTION_LOST
+from penstock.inlets.about_data import CANCELLED, is_about_data, sqlstate_of
 from penstock.inlets.calls import InletCalls, InletGone, Outcome
 from penstock.inlets.faults import reach
 from penstock.inlets.protocol import AnyInlet, Incoming, Inlet, LocalInlet, Moved, Receipt
@@ -20,7 +22,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MoverOptions:
-    """`hold`: how long a batch is kept from others while the database is away; renewed at half of it."""
+    """`hold`: how long a batch is kept from others while it cannot be taken in; renewed at half of it."""
 
     limit: int = 100
     wait: float = 20.0
@@ -28,6 +30,10 @@ class MoverOptions:
     longest_delay: float = 30.0
     shortest_poll: float = 0.05
     longest_poll: float = 1.0
+
+
+class _Stopped(Exception):
+    """The inlet was stopped while its batch could not be taken in."""
 
 
 class Mover:
@@ -48,6 +54,10 @@ class Mover:
         self._task: asyncio.Task[None] | None = None
         self._idle = True
         self._failures = 0
+        self._in_hand: Sequence[Incoming] = ()
+        self._renew_at = 0.0
+        self._left: list[Exception] = []
+        """Why messages of the batch in hand were left to their sender."""
         self.moved = 0
         """Messages that became tasks so far."""
         self.lag_seconds: float | None = None
@@ -58,6 +68,11 @@ class Mover:
     def ended(self) -> bool:
         """Whether it gave up, because the inlet is paused or removed."""
         return self._task is not None and self._task.done()
+
+    @property
+    def failures(self) -> int:
+        """How many times in a row it failed; it backs off ever longer."""
+        return self._failures
 
     def status(self) -> dict[str, object]:
         """How it goes, as the holder of the inlet reports it."""
@@ -85,12 +100,14 @@ class Mover:
                 else:
                     await self._step(self.inlet)
                 self._failures = 0
-                self.error = None
+                self.error = _shown(self._left[-1]) if self._left else None
             except InletGone as error:
                 log.info("inlet_stopped", inlet=self.inlet.name, reason=str(error))
                 return
+            except _Stopped:
+                return
             except Exception as error:  # noqa: BLE001  # the sender or the database is away: tried again
-                self.error = f"{type(error).__name__}: {error}"[:300]
+                self.error = _shown(error)
                 log.throttled("inlet_failed", key=self.inlet.name, inlet=self.inlet.name, error=error)
                 await self._back_off()
 
@@ -100,17 +117,22 @@ class Mover:
             # Each receive counts as a delivery: none while there is nowhere to put the messages.
             await self._calls.ping()
         self._idle = True
+        self._left.clear()
         batch = await inlet.receive(self._options.limit, self._options.wait)
         self._idle = False
         if not batch:
             self._note(Moved(0))
             return
         reach("inlet.received")
+        self._in_hand = batch
+        self._renew_at = monotonic() + self._options.hold / 2
         try:
             outcomes = await self._take_in(inlet, batch)
-        except (InletGone, asyncio.CancelledError):
+        except (InletGone, _Stopped, asyncio.CancelledError):
             await self._give_back(inlet, batch)
             raise
+        if self._left and not outcomes:
+            raise self._left[-1]
         reach("inlet.committed")
         self._note(
             Moved(
@@ -125,38 +147,61 @@ class Mover:
         reach("inlet.acknowledged")
 
     async def _take_in(self, inlet: Inlet, batch: Sequence[Incoming]) -> list[Outcome]:
-        """Until it is known to be committed: take_in finds in the ledger what an unanswered call has done."""
-        renew_at = monotonic() + self._options.hold / 2
+        """Until it is known to be committed: take_in finds in the ledger what an unanswered call has done.
+
+        What no message is to blame for is waited out: each message that is left costs one of its deliveries.
+        """
+        tries = 0
         while True:
             try:
                 return await self._calls.take_in(inlet.name, batch)
-            except CONNECTION_LOST as error:
-                if isinstance(error, TimeoutError) and await self._database_answers():
-                    if len(batch) == 1:
-                        raise
-                    return await self._take_halves(inlet, batch)
-                self.error = f"{type(error).__name__}: {error}"[:300]
-                log.throttled("inlet_waiting", key=inlet.name, inlet=inlet.name, error=error)
-                if self._stopping.is_set():
-                    await self._give_back(inlet, batch)
-                    raise
-                if monotonic() >= renew_at:
-                    await inlet.extend([each.receipt for each in batch], self._options.hold)
-                    renew_at = monotonic() + self._options.hold / 2
-                await asyncio.sleep(random.uniform(0.1, 0.5))
             except InletGone:
                 raise
             except Exception as error:
-                if len(batch) == 1:
-                    raise
-                # take_in refuses what is bad; what fails it all the same must not hold up the others.
-                log.throttled("inlet_failed", key=inlet.name, inlet=inlet.name, error=error)
-                return [outcome for each in batch for outcome in await self._take_one(inlet, each)]
+                if await self._is_too_slow(error):
+                    if len(batch) == 1:
+                        raise
+                    return await self._take_halves(inlet, batch)
+                if not isinstance(error, CONNECTION_LOST) and is_about_data(error):
+                    if len(batch) == 1:
+                        raise
+                    # take_in refuses what is bad; what fails it all the same must not hold up the others.
+                    log.throttled("inlet_failed", key=inlet.name, inlet=inlet.name, error=error)
+                    return [outcome for each in batch for outcome in await self._take_one(inlet, each)]
+                self.error = _shown(error)
+                log.throttled("inlet_waiting", key=inlet.name, inlet=inlet.name, error=error)
+            if self._stopping.is_set():
+                raise _Stopped
+            await self._renew(inlet)
+            await self._pause(tries)
+            tries += 1
+
+    async def _renew(self, inlet: Inlet) -> None:
+        """Keep all of the batch from others, also what is not being taken in at the moment."""
+        if monotonic() < self._renew_at:
+            return
+        try:
+            await inlet.extend([each.receipt for each in self._in_hand], self._options.hold)
+            self._renew_at = monotonic() + self._options.hold / 2
+        except Exception as error:  # noqa: BLE001  # at worst the sender delivers them again
+            log.throttled("inlet_failed", key=inlet.name, inlet=inlet.name, error=error)
+
+    async def _pause(self, tries: int) -> None:
+        """Ever longer, but never so long that the batch would be shown to others, and not while stopping."""
+        longest = min(0.1 * 2.0 ** min(tries + 1, 12), self._options.hold / 4)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), longest * random.uniform(0.5, 1.0))
+
+    async def _is_too_slow(self, error: Exception) -> bool:
+        """Whether the statement took too long, and not the way to the database."""
+        if sqlstate_of(error) == CANCELLED:
+            return True
+        return isinstance(error, TimeoutError) and await self._database_answers()
 
     async def _database_answers(self) -> bool:
         try:
             await self._calls.ping()
-        except CONNECTION_LOST:
+        except Exception:  # noqa: BLE001  # it is not there, or it rejects our login
             return False
         return True
 
@@ -166,7 +211,7 @@ class Mover:
         outcomes: list[Outcome] = []
         middle = len(batch) // 2
         for half in (batch[:middle], batch[middle:]):
-            await inlet.extend([each.receipt for each in half], self._options.hold)
+            await self._renew(inlet)
             if len(half) == 1:
                 outcomes += await self._take_one(inlet, half[0])
             else:
@@ -176,11 +221,13 @@ class Mover:
     async def _take_one(self, inlet: Inlet, incoming: Incoming) -> list[Outcome]:
         """Nothing if it fails alone: it is not acknowledged, and its sender's limit of deliveries ends it."""
         try:
+            await self._renew(inlet)
             return await self._take_in(inlet, [incoming])
-        except InletGone:
+        except (InletGone, _Stopped):
             raise
         except Exception as error:  # noqa: BLE001  # logged, and left to the sender
-            self.error = f"{type(error).__name__}: {error}"[:300]
+            self._left.append(error)
+            self.error = _shown(error)
             log.throttled("inlet_failed", key=inlet.name, inlet=inlet.name, error=error)
             return []
 
@@ -232,6 +279,10 @@ class Mover:
         delay = min(self._options.longest_delay, 0.1 * 2.0 ** min(self._failures, 12))
         self._idle = True
         await asyncio.sleep(delay * random.uniform(0.5, 1.0))
+
+
+def _shown(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:300]
 
 
 def _lag(batch: Sequence[Incoming]) -> float | None:

@@ -43,7 +43,14 @@ async def in_daemon_thread(call: Callable[[], T], unwanted: Callable[[T], object
             unwanted(result)
 
     _start(run)
-    return await done
+    try:
+        return await done
+    except asyncio.CancelledError:
+        if done.done() and not done.cancelled() and done.exception() is None:
+            # It was cancelled after the answer had come, and before it was woken.
+            result = done.result()
+            _start(lambda: unwanted(result))
+        raise
 
 
 def _start(target: Callable[[], object]) -> None:

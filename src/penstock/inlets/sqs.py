@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
@@ -80,7 +80,16 @@ class SqsInlet:
         else:
             found = []
         heads = self._heads(found) if self.queue.is_fifo else found
-        readable, incoming = await self._bodies(heads)
+        try:
+            return await self._decoded(heads)
+        except asyncio.CancelledError:
+            handles = [each.delivery.handle for each in heads]
+            await self.queue.give_back(handles + self._drop(each.delivery.group for each in heads))
+            raise
+
+    async def _decoded(self, messages: Sequence[SqsMessage]) -> list[Incoming]:
+        """What the messages ask for; those that ask for nothing are deleted."""
+        readable, incoming = await self._bodies(messages)
         done = []
         for message, parts in zip(readable, await self.decode(readable), strict=True):
             if len(incoming) + len(parts) > MOST_PARTS:
@@ -144,8 +153,7 @@ class SqsInlet:
 
     async def aclose(self) -> None:
         if dropped := self._drop(list(self._later)):
-            with suppress(PenstockError):  # they come again by themselves
-                await self.queue.hide(dropped, 0)
+            await self.queue.give_back(dropped)
         await self.decode.aclose()
 
     def _heads(self, found: Sequence[SqsMessage]) -> list[SqsMessage]:
@@ -175,8 +183,7 @@ class SqsInlet:
             return
         self._careful_until = monotonic() + 3 * self.queue.visibility
         if dropped := self._drop(groups):
-            with suppress(PenstockError):  # they come again by themselves
-                await self.queue.hide(dropped, 0)
+            await self.queue.give_back(dropped)
 
     def _drop(self, groups: Iterable[str | None]) -> list[str]:
         """Forget what waits behind these groups' heads; returns its receipts."""

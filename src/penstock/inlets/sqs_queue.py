@@ -91,10 +91,17 @@ class SqsQueue:
         found = await self._receive(min(limit, MOST), wait)
         while len(found) >= MOST and len(found) < limit:
             room = -(-(limit - len(found)) // MOST)
-            more = await asyncio.gather(*(self._receive(MOST, 0) for _ in range(min(AT_ONCE, room))))
-            found += [each for batch in more for each in batch]
-            if sum(map(len, more)) < MOST * len(more):
-                break
+            polls = [asyncio.create_task(self._receive(MOST, 0)) for _ in range(min(AT_ONCE, room))]
+            try:
+                answers = await asyncio.gather(*polls, return_exceptions=True)
+            except asyncio.CancelledError:
+                answers = await asyncio.gather(*polls, return_exceptions=True)
+                await self.give_back([each["ReceiptHandle"] for each in found + _messages(answers)])
+                raise
+            more = _messages(answers)
+            found += more
+            if len(more) < MOST * len(polls):
+                break  # that is all, or one of them failed: then so does the next receive, or it was nothing
         return found
 
     async def _receive(self, most: int, wait: float) -> list[dict[str, Any]]:
@@ -131,6 +138,13 @@ class SqsQueue:
             [{"ReceiptHandle": each, "VisibilityTimeout": until} for each in handles],
         )
 
+    async def give_back(self, handles: Sequence[str]) -> None:
+        """Show messages to others at once, if SQS answers; otherwise they come again by themselves."""
+        try:
+            await self.hide(handles, 0)
+        except PenstockError as error:
+            log.throttled("inlet_hand_back_failed", key=self.url, inlet=self.url, error=error)
+
     async def has_redrive(self) -> bool:
         """Whether it has a place for dead letters."""
         answer = await self._call("get_queue_attributes", AttributeNames=["RedrivePolicy"])
@@ -162,3 +176,8 @@ class SqsQueue:
         return await in_daemon_thread(
             lambda: self._client.call_here(operation, QueueUrl=self.url, **parameters), self._show_again
         )
+
+
+def _messages(answers: Sequence[list[dict[str, Any]] | BaseException]) -> list[dict[str, Any]]:
+    """What the calls that did not fail have brought."""
+    return [each for answer in answers if not isinstance(answer, BaseException) for each in answer]

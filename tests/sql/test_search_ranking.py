@@ -126,6 +126,39 @@ async def test_a_document_with_the_identifier_of_the_query_comes_first(database:
                 assert (await tenant.found(query, mode=mode))[0] == right, (query, mode)
 
 
+@pytest.mark.parametrize("dash", ["-", "\u2010", "\u2011", "\u2012", "\u2013"])
+async def test_an_identifier_is_found_whatever_its_dashes_are(database: Database, dash: str) -> None:
+    async with indexed_tenant(database) as tenant:
+        for place in range(20):
+            await tenant.put(f"invoice INV-{place + 2000} of the mill, due in thirty days")
+        right = await tenant.put(f"A letter. It says nothing else than what was said, but of INV{dash}1001.")
+        for asked in ("INV-1001", "INV\u20111001", "inv\u20131001"):
+            for mode in ("hybrid", "text"):
+                hits = await tenant.find(f"when is the invoice {asked} of the mill due", mode=mode)
+                assert hits[0].document_id == right, (asked, mode)
+
+
+@pytest.mark.parametrize("column", ["title", "filename", "path"])
+async def test_a_document_that_is_named_like_the_identifier_comes_first(
+    database: Database, column: str
+) -> None:
+    async with indexed_tenant(database) as tenant:
+        await tenant.put("invoice of the mill, due in thirty days")
+        right = await tenant.put("invoice of the mill, due in thirty days")
+        await tenant.put("a letter of the mill", "invoice of the mill, due in sixty days")
+        name = "2026/INV\u20111001/first.pdf" if column == "path" else "INV\u20111001.pdf"
+        await tenant.admin.execute(
+            "update ingest.document set title = coalesce($2, title), filename = coalesce($3, filename),"
+            " path = coalesce($4, path) where document_id = $1",
+            right,
+            *(name if column == each else None for each in ("title", "filename", "path")),
+        )
+        for mode in ("hybrid", "text"):
+            query = "when is the invoice INV-{} of the mill due"
+            assert (await tenant.found(query.format(1001), mode=mode, limit=30))[0] == right, mode
+            assert (await tenant.found(query.format(100), mode=mode, limit=30))[0] != right, mode
+
+
 async def test_a_longer_identifier_does_not_stand_for_the_one_that_was_asked_for(database: Database) -> None:
     async with indexed_tenant(database) as tenant:
         for name in ("INV-1001", "INV-1002", "INV-10012"):

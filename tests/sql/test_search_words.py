@@ -213,3 +213,40 @@ async def test_a_local_model_reads_the_corrected_query_and_a_remote_one_what_was
         assert await asked(mode="text") == (None, False)
         tenant.words.is_remote = True
         assert await asked(mode="vector") == (None, False)
+
+
+@pytest.mark.parametrize("dash", ["-", "\u2010", "\u2011", "\u2012", "\u2013"])
+async def test_a_number_after_a_dash_is_found_whatever_the_dash(database: Database, dash: str) -> None:
+    async with indexed_tenant(database) as tenant:
+        right = await tenant.put(f"the total of Nr{dash}1001 is due")
+        await tenant.put("the total of another one is due")
+        for asked in ("-", "\u2010", "\u2011", "\u2012", "\u2013", " ", " no. "):
+            (hit,) = await tenant.find(f"Nr{asked}1001", mode="text")
+            assert hit.document_id == right, asked
+            assert hit.coverage == pytest.approx(1 if asked != " no. " else hit.coverage), asked
+            marked = [hit.snippet.text[start:end].lstrip("-") for start, end in hit.snippet.marks]
+            assert marked == ["Nr", "1001"], asked
+
+
+async def test_a_number_with_a_dash_in_the_query_finds_the_plain_number(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        plain = await tenant.put("the invoice 1001 is due")
+        await tenant.put("the invoice 2002 is due")
+        (hit, *_) = await tenant.find("bill-1001", mode="text")
+        assert hit.document_id == plain
+
+
+@pytest.mark.parametrize("dash", ["-", "\u2011", "\u2013"])
+async def test_the_end_of_a_range_is_found_by_its_number(database: Database, dash: str) -> None:
+    async with indexed_tenant(database) as tenant:
+        right = await tenant.put(f"chapters 3{dash}5 of the report")
+        await tenant.put("chapters of another report")
+        assert await tenant.found("5", mode="text") == [right]
+
+
+async def test_a_compound_with_a_hyphen_of_typography_is_the_compound(database: Database) -> None:
+    async with indexed_tenant(database) as tenant:
+        await tenant.put("a water\u2011wheel")
+        (hit,) = await tenant.find("water-wheel", mode="text")
+        assert hit.coverage == pytest.approx(1)
+        assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["water", "wheel"]

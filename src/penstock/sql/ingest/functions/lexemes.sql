@@ -1,5 +1,6 @@
 -- The words of a text as text search finds them. Signs beyond ASCII part words in every locale (ingest.parser_signs), ’ is an apostrophe,
--- and soft hyphens are left out; otherwise “mill” with its quotation marks would be a word, and nobody would find it.
+-- dashes within a word or a number are hyphens, and soft hyphens are left out (search.with_hyphens); otherwise “mill” with its quotation
+-- marks would be a word, and nobody would find it.
 create or replace function ingest.lexemes(_config text, _text text)
 returns tsvector
 language sql
@@ -7,5 +8,5 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
   select to_tsvector(_config::regconfig, case when octet_length(_text) = length(_text) then _text
-    else regexp_replace(translate(_text, U&'\2019\00AD\FEFF', ''''), ingest.parser_signs(), ' ', 'g') end);
+    else regexp_replace(replace(search.with_hyphens(_text), U&'\2019', ''''), ingest.parser_signs(), ' ', 'g') end);
 $$;

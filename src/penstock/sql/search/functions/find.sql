@@ -2,7 +2,8 @@
 -- scores: nearness from the farthest to the nearest found, words relative to the best match, weighted by search.vector_weight(); for a
 -- document in a language that no model reads (search.reads_language), words alone. With _corrected (a model got the query with its
 -- misspelt words replaced by the likeliest) nearness counts half: the correction may be wrong, and words look for several.
--- What contains an identifier of the query, whole and literally, comes first. The query is given as text and as one vector per model in
+-- What contains an identifier of the query, whole and literally, in its text or in its document's title, file name or path, comes
+-- first; dashes are hyphens there (search.with_hyphens). The query is given as text and as one vector per model in
 -- use; ranks and nearness are within a model, so that scores of two models are never compared. An index outside the database
 -- passes its hits by vector in _near and by text in _matched. At most _per_document passages of a document are found while
 -- others match; the first of a document has the document's score: its nearest and its best matching passage together. Stable:
@@ -144,11 +145,16 @@ begin
         where not search.reads_language(_models, n.name)
       ) n
       join language l on l.name = n.name
+    ), label as materialized (
+      select d.document_id as id, lower(search.with_hyphens(concat_ws(E'\n', d.title, d.filename, d.path))) as lowered
+      from (select distinct f.id from fused f where cardinality(v_identifiers) > 0 and f.kind = 'chunk') f
+      join ingest.document d on d.document_id = f.id
     ), named as (
       select f.*, case when cardinality(v_identifiers) > 0 and f.kind = 'chunk' then (
         select avg((position(i.word in c.lowered) > 0 and c.lowered ~ i.pattern)::integer)::float8
         from (
-          select lower(c.text) as lowered from ingest.chunk c
+          select concat_ws(E'\n', lower(search.with_hyphens(c.text)), b.lowered) as lowered from ingest.chunk c
+          left join label b on b.id = f.id
           where c.document_id = f.id and c.generation = f.generation and c.ordinal = f.ordinal) c
         cross join unnest(v_identifiers, v_patterns) as i (word, pattern)) else 0 end as exact,
         case when u.id is null then w.weight else 0 end as weight
@@ -228,7 +234,7 @@ begin
     -- Documents that were indexed before their language was asked for have their project's.
     cross join lateral (select case when f.own_config = any (v_configs) then f.own_config else f.text_config end as config) l
     cross join lateral (
-      select sum(t.weight * (t.lexeme = any (h.lexemes))::integer) as coverage
+      select sum(t.weight * (h.lexemes && array[t.lexeme, search.other_sign(t.lexeme)])::integer) as coverage
       from (
         select tsvector_to_array(ingest.lexemes(
           l.config, concat_ws(' ', f.title, array_to_string(f.heading_path, ' '), f.text))) as lexemes

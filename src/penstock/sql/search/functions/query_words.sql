@@ -1,7 +1,7 @@
 -- The lexemes that a query looks for, in every configuration that the tenant's documents were read with. A word that no document
 -- contains is replaced by words that differ from it in one letter, or by the parts of a compound, and `share` says how much of its
 -- weight each carries. With a language that writes compounds, parts of known compounds and compounds of neighbouring words are added
--- (`is_added`). A word that is a stop word in one of several languages is none in the others, unless there is no other word.
+-- (`is_added`). So is a number with and without the hyphen before it (search.other_sign). A word that is a stop word in one of several languages is none in the others, unless there is no other word.
 -- Raises PS012.
 create or replace function search.query_words(_query text)
 returns table (text_config text, lexeme text, share double precision, is_added boolean)
@@ -32,7 +32,11 @@ begin
     select c.config from unnest(v_configs) as c (config)
     where c.config in ('german', 'dutch', 'danish', 'swedish', 'norwegian'));
   if v_lexemes is null or (cardinality(v_known) = cardinality(v_lexemes) and v_compounding = '{}') then
-    return query select r.text_config, r.lexeme, 1::float8, false from unnest(v_read, v_lexemes) as r (text_config, lexeme);
+    return query
+      select r.text_config, r.lexeme, 1::float8, false from unnest(v_read, v_lexemes) as r (text_config, lexeme)
+      union all
+      select r.text_config, search.other_sign(r.lexeme), 0.75, true from unnest(v_read, v_lexemes) as r (text_config, lexeme)
+      where not search.other_sign(r.lexeme) = any (v_lexemes);
     return;
   end if;
 
@@ -79,6 +83,9 @@ begin
       union all
       select c.text_config, c.lexeme, 0.75, true
       from search.compounds_of(array(select w.word from word w order by w.place limit 8), v_compounding) c
+      union all
+      select r.text_config, search.other_sign(r.lexeme), 0.75, true from unnest(v_read, v_lexemes) as r (text_config, lexeme)
+      where not search.other_sign(r.lexeme) = any (v_lexemes)
     )
     select f.text_config, f.lexeme, max(f.share), bool_and(f.is_added) from found f group by f.text_config, f.lexeme;
 end;

@@ -163,6 +163,34 @@ async def test_a_job_that_postgres_rejects_fails_there_when_it_is_alone_and_hold
         assert await there.numbers() == [14]
 
 
+async def test_a_job_with_a_time_that_does_not_exist_holds_up_no_other(
+    database: Database, node_packages: NodePackages
+) -> None:
+    """Its producer gave nanoseconds, or microseconds, where BullMQ wants milliseconds."""
+    nanoseconds, microseconds = 1_763_500_000_000_000_000, 1_763_500_000_000_000
+    async with on_postgres(database, node_packages) as (there, team), database.connect("operator") as bridge:
+        odd = [job(n, timestamp=at) for n, at in enumerate((nanoseconds, microseconds, -1))]
+        team.add(INGEST, *odd, job(3), job(4, timestamp=1_763_500_000_000), version="postgres")
+        assert await take(bridge) == [("taken", None)] * 5
+        times = {
+            each["payload"]["n"]: each["payload"]["bullmq"].get("added_at") for each in await there.tasks()
+        }
+    assert [times[n] for n in range(3)] == [None] * 3
+    assert str(times[3]) > "2026"
+    assert str(times[4]).startswith("2025-11-18T")
+
+
+async def test_odd_numbers_of_attempts_hold_up_no_job(
+    database: Database, node_packages: NodePackages
+) -> None:
+    odd = (1_001, 100_000, -1, 0, 2)
+    async with on_postgres(database, node_packages) as (there, team), database.connect("operator") as bridge:
+        team.add(INGEST, *(job(n, attempts=each) for n, each in enumerate(odd)), version="postgres")
+        assert await take(bridge) == [("taken", None)] * len(odd)
+        given = {each["payload"]["n"]: each["max_attempts"] for each in await there.tasks()}
+    assert [given[n] for n in range(len(odd))] == [1_000, 1_000, None, None, 2]
+
+
 async def test_it_says_which_schema_is_not_bullmqs_and_runs_nothing_with_its_owners_rights(
     database: Database,
 ) -> None:

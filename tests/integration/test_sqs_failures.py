@@ -143,7 +143,7 @@ async def test_a_store_that_does_not_answer_leaves_only_the_message_that_needs_i
 
 
 class Rounds:
-    """A queue's client: ten messages for each receive, and the call with the number `hangs` or `fails` does so."""
+    """A client: ten messages for each receive, and the call with this number `hangs` or `fails`."""
 
     def __init__(self, hangs: int = 0, fails: int = 0) -> None:
         self.hangs, self.fails = hangs, fails

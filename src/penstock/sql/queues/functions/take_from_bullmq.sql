@@ -1,7 +1,8 @@
 -- Moves jobs of BullMQ 6's Postgres backend into the queue in the caller's transaction: BullMQ's own functions claim and
 -- close them, queues.take_in writes ledger and tasks between. Refused jobs go to BullMQ's failed set with the reason. Where
 -- nothing waits, jobs whose worker is gone go back to waiting, as BullMQ's own workers do it, every 30 seconds at most.
--- `sent_at` and `bytes`: when the job was added, and its size, by which the caller chooses the next _limit.
+-- `sent_at` and `bytes`: when the job was added (null if its producer gave a time that does not exist), and its size, by which
+-- the caller chooses the next _limit.
 -- Security invoker, because it calls functions in a schema that the caller names: the caller needs its own rights there.
 -- Locks: those of the jobs; then ledger keys in order; then BullMQ's advisory locks, by parent. Raises PS005, and what
 -- queues.take_in raises.
@@ -27,6 +28,10 @@ declare
   v_messages jsonb[] := '{}';
   v_message jsonb;
   v_parent boolean;
+  v_ms bigint;
+  v_added_at timestamptz;
+  v_times timestamptz[] := '{}';
+  v_attempts numeric;
   v_ended record;
 begin
   if to_regprocedure(format('%I.move_to_active(text,text,bigint,bigint,text,integer,bigint)', _schema)) is null
@@ -53,9 +58,13 @@ begin
     execute format('select to_jsonb(j) from %I.move_to_active($1, $2, 60000, $3, $4, null, null) as j', _schema)
     into v_job using _bullmq_queue, v_token, v_now, 'penstock';
     exit when v_job is null;
+    -- A producer may give any number as a job's timestamp. Null: later than the year 9999, which not every driver can read.
+    v_ms := (v_job ->> 'added_at_ms')::bigint;
+    v_added_at := case when v_ms between 0 and 253402300799999 then to_timestamp(v_ms / 1000.0) end;
+    v_attempts := case jsonb_typeof(v_job -> 'opts' -> 'attempts') when 'number' then (v_job -> 'opts' -> 'attempts')::numeric end;
     v_message := jsonb_build_object(
       'key', format('%s:%s:%s', _bullmq_queue, v_job ->> 'id', v_job ->> 'added_at_ms'),
-      'sent_at', to_timestamp((v_job ->> 'added_at_ms')::bigint / 1000.0));
+      'sent_at', v_added_at);
     execute format(
       'select exists (select from %I.job_dependency d where d.parent_queue = $1 and d.parent_id = $2)', _schema)
     into v_parent using _bullmq_queue, v_job ->> 'id';
@@ -78,7 +87,7 @@ begin
         'task_type', _task_types ->> (v_job ->> 'name'),
         'tenant', v_job -> 'data' ->> _tenant_key,
         'priority', (select count(*) from unnest(_levels) as l (level) where l.level <= (v_job ->> 'priority')::integer),
-        'max_attempts', nullif((v_job -> 'opts' ->> 'attempts')::numeric::integer, 0),
+        'max_attempts', nullif(greatest(least(v_attempts, 1000), 0)::integer, 0),
         'unique_key', case when v_job ->> 'id' !~ '^[0-9]+$' then format('%s:%s', _bullmq_queue, v_job ->> 'id') end,
         'on_duplicate', case when v_job ->> 'id' !~ '^[0-9]+$' then 'replace' end))
         || jsonb_build_object('payload', case
@@ -87,13 +96,14 @@ begin
             'queue', _bullmq_queue,
             'id', v_job ->> 'id',
             'name', v_job ->> 'name',
-            'added_at', to_timestamp((v_job ->> 'added_at_ms')::bigint / 1000.0),
+            'added_at', v_added_at,
             'attempts', v_job -> 'opts' -> 'attempts',
             'backoff', v_job -> 'opts' -> 'backoff',
             'priority', v_job -> 'priority',
             'parent', v_job -> 'parent_key'))) end)
     end;
     v_jobs := v_jobs || v_job;
+    v_times := v_times || v_added_at;
     v_messages := v_messages || v_message;
   end loop;
   if cardinality(v_jobs) = 0 then
@@ -104,9 +114,9 @@ begin
 
   for v_ended in
     select j.job ->> 'id' as job_id, t.outcome, t.task_id, t.reason,
-      to_timestamp((j.job ->> 'added_at_ms')::bigint / 1000.0) as sent_at, pg_column_size(j.job) as size
+      j.added_at as sent_at, pg_column_size(j.job) as size
     from queues.take_in(_inlet, to_jsonb(v_messages)) t
-    join unnest(v_jobs) with ordinality as j (job, n) on j.n = t."position" + 1
+    join unnest(v_jobs, v_times) with ordinality as j (job, added_at, n) on j.n = t."position" + 1
     order by j.job ->> 'parent_key', j.job ->> 'id'
   loop
     if v_ended.outcome = 'refused' then

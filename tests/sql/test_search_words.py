@@ -250,3 +250,40 @@ async def test_a_compound_with_a_hyphen_of_typography_is_the_compound(database: 
         (hit,) = await tenant.find("water-wheel", mode="text")
         assert hit.coverage == pytest.approx(1)
         assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["water", "wheel"]
+
+
+@pytest.mark.parametrize(
+    ("config", "text", "right", "typos"),
+    [
+        ("russian", "отчёт о плотине", "плотина", ["плотына", "плотна", "плоттина", "полтина"]),  # noqa: RUF001  # the words of these languages
+        ("russian", "турбина вращается", "турбина", ["турбена", "трубина"]),
+        ("greek", "το φράγμα του ποταμού", "φράγμα", ["φράγμο", "φράμα", "φράγκμα", "φργάμα"]),
+        ("greek", "η γέφυρα", "γέφυρα", ["γεφυρα", "γέφιρα"]),
+        ("turkish", "barajın kapağı açıldı", "barajın", ["barajin", "baracın"]),  # noqa: RUF001  # the words of these languages
+        ("turkish", "çalışma raporu", "çalışma", ["calışma", "çalişma", "çalıçma"]),  # noqa: RUF001  # the words of these languages
+        ("hungarian", "a szűrő tisztítása", "szűrő", ["szürő", "szűrö"]),
+        ("romanian", "instalație nouă", "instalație", ["instalatie"]),
+        ("spanish", "la montaña", "montaña", ["montana", "montraña"]),
+        ("portuguese", "a medição", "medição", ["mediçao", "medicão"]),
+        ("simple", "zażółć", "zażółć", ["zażółc"]),
+    ],
+)
+async def test_a_misspelt_word_is_corrected_with_the_letters_of_its_language(
+    database: Database, config: str, text: str, right: str, typos: list[str]
+) -> None:
+    async with indexed_tenant(database) as tenant:
+        project = await project_of(tenant, config)
+        document = await tenant.put(text, project_id=project)
+        await tenant.put("zzz", project_id=project)
+        for asked in (right, *typos):
+            assert await tenant.found(asked, mode="text") == [document], asked
+
+
+async def test_the_variants_of_a_word_grow_with_its_length_and_no_faster(database: Database) -> None:
+    count = "select count(*) from search.one_edit($1, $2)"
+    configs = ["danish", "french", "greek", "hungarian", "romanian", "russian", "simple", "turkish"]
+    async with database.connect("admin") as admin:
+        for letter in "aжλ":
+            for length in (5, 12, 24):
+                assert await admin.fetchval(count, letter * length, configs) <= 110 * (2 * length + 1)
+        assert await admin.fetchval(count, "abcde", ["english"]) <= 26 * 11 + 10

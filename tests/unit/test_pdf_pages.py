@@ -259,6 +259,78 @@ def test_a_layout_that_joins_two_words_is_not_taken(monkeypatch: pytest.MonkeyPa
     assert (choice.reading, choice.why) == ("pdfium", "2 words were missing from the layout")
 
 
+@pytest.mark.parametrize(
+    ("plain", "layout", "why"),
+    [
+        ("5 > 3, or not", "5 3, or not", "1 sign was missing from the layout"),
+        ("(a) costs 5 €; b: 7 %", "a costs 5 b 7", "6 signs were missing from the layout"),
+        ("1 < 2 = 2 * 1", "1 2 2 1", "3 signs were missing from the layout"),
+        ("cafe\u0301", "cafe", "1 sign was missing from the layout"),
+    ],
+)
+def test_a_layout_that_lost_signs_is_not_taken(plain: str, layout: str, why: str) -> None:
+    choice = choose(plain=plain, layout=layout)
+    assert (choice.reading, choice.why) == ("pdfium", why)
+
+
+@pytest.mark.parametrize(
+    ("plain", "layout"),
+    [
+        ("• one\r\n• two", "- one\n- two"),
+        ("inter-\r\nnational", "international"),
+        ("\\# 5\x02\u200b boxes\u00a0here", "# 5 boxes here"),
+    ],
+)
+def test_signs_that_markdown_writes_otherwise_are_not_lost(plain: str, layout: str) -> None:
+    assert choose(plain=plain, layout=layout).reading == "layout"
+
+
+@pytest.mark.parametrize(
+    ("signs", "reading", "said"),
+    [
+        (PageSigns(order=0.985, plain_order=0.99, pairs_behind=3), "layout", ""),
+        (
+            PageSigns(order=0.985, plain_order=1.0, pairs_behind=4),
+            "pdfium",
+            "keeps 100% of neighbouring words",
+        ),
+        (
+            PageSigns(order=0.9913, plain_order=0.9924, pairs_behind=4),
+            "pdfium",
+            "99.2% of neighbouring words",
+        ),
+        (PageSigns(order=0.9, plain_order=0.85, pairs_behind=4), "layout", ""),
+        (PageSigns(order=0.8, plain_order=1.0, pairs_behind=2), "pdfium", "and the layout 80%"),
+        (PageSigns(rows=0.96, plain_rows=1.0, rows_behind=4), "pdfium", "and the layout 96%"),
+        (PageSigns(rows=0.96, plain_rows=1.0, rows_behind=3), "layout", ""),
+    ],
+)
+def test_a_layout_may_be_behind_by_three_neighbours_or_rows(
+    signs: PageSigns, reading: str, said: str
+) -> None:
+    choice = choose(plain="words", layout="words", signs=signs)
+    assert choice.reading == reading
+    assert said in choice.why
+
+
+def test_some_lines_out_of_order_on_a_long_page_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight of 59 ends of lines: less than a tenth of all neighbours."""
+    said = [f"line{at} of a long page has words to its end{at}" for at in range(60)]
+    page = placed_page(lines(50, 750, *said))
+
+    def with_some_moved(pieces: Iterable[Piece]) -> list[Flow | Grid]:
+        found = list(pieces)
+        found[10:13] = found[12:9:-1]
+        found[30], found[40] = found[40], found[30]
+        return [Flow([[one] for one in found], (0, 600))]
+
+    monkeypatch.setattr(reading, "read_in_order", with_some_moved)
+    signs = signs_of(page)
+    assert 0 < signs.plain_order - signs.order < 0.1
+    assert signs.pairs_behind > 3
+    assert choose(plain="words", layout="words", signs=signs).reading == "pdfium"
+
+
 def test_letters_of_form_fields_do_not_stand_in_for_lost_ones() -> None:
     choice = choose(plain="Name: lost", layout="Name: stol", fields="stol")
     assert (choice.reading, choice.why) == ("pdfium", "4 letters were missing from the layout")

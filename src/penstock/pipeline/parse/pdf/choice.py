@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,8 +23,14 @@ _MANY_MORE = 2.0
 _FEWEST_MORE = 20
 _FEW_LOST = 0.05
 """The share of pdfium's words that xberg may write otherwise, such as those divided at a line's end."""
-_CLEARLY = 0.1
-"""How much better, as a share of all, pdfium's order must keep lines and rows than the layout."""
+_MUCH_BEHIND = 0.1
+_FEW_BEHIND = 3
+"""As a share and as a number: how many neighbours or rows pdfium's order may keep that the layout does not.
+
+Not none: what is measured are guesses about what belongs together, as wrong in places as any layout.
+"""
+_MAY_BE_LOST = frozenset("\\-\u2010\u2011\u00ad•◦▪‣●○■□➢✓")
+"""Hyphens at a line's end, bullets that become Markdown's, and the backslash that escapes its signs."""
 LONGEST_SUMMARY = 1_500
 
 
@@ -45,7 +52,7 @@ def choose(
     fields: str = "",
     xberg: str | None = None,
 ) -> PageChoice:
-    """Our layout, unless it loses words, their order or the rows of a table, or only xberg can decode them.
+    """Our layout, unless it loses characters, words, their order or rows of a table, or only xberg has them.
 
     `dropped` are words left out on purpose: headers and footers that an earlier page has. `fields` are the
     values of form fields, which only the layout has: their letters must not stand in for lost ones.
@@ -57,19 +64,30 @@ def choose(
             return PageChoice(xberg, "xberg", f"pdfium finds {found} words and xberg {got}")
         if got and unreadable(plain) > _MUCH_UNREADABLE > unreadable(xberg):
             return PageChoice(xberg, "xberg", "pdfium cannot decode its characters")
-    if lost := lost_letters(plain + fields, layout + dropped):
-        return PageChoice(plain, "pdfium", f"{_counted(lost, 'letter')} missing from the layout")
-    if signs.missing:
-        return PageChoice(plain, "pdfium", f"{_counted(signs.missing, 'word')} missing from the layout")
-    if signs.plain_order > signs.order + _CLEARLY:
-        kept, other = f"{signs.order:.0%}", f"{signs.plain_order:.0%}"
-        why = f"it keeps {other} of neighbouring words together, and the layout {kept}"
+    lost = _lost(plain + fields, layout + dropped)
+    for counts, kind in ((_letters(lost), "letter"), (_other_signs(lost), "sign"), (signs.missing, "word")):
+        if counts:
+            return PageChoice(plain, "pdfium", f"{_counted(counts, kind)} missing from the layout")
+    if _is_behind(signs.order, signs.plain_order, signs.pairs_behind):
+        ours, theirs = _shares(signs.order, signs.plain_order)
+        why = f"it keeps {theirs} of neighbouring words together, and the layout {ours}"
         return PageChoice(plain, "pdfium", why)
-    if signs.plain_rows > signs.rows + _CLEARLY:
-        kept, other = f"{signs.rows:.0%}", f"{signs.plain_rows:.0%}"
-        why = f"it keeps {other} of the lines of tables whole, and the layout {kept}"
+    if _is_behind(signs.rows, signs.plain_rows, signs.rows_behind):
+        ours, theirs = _shares(signs.rows, signs.plain_rows)
+        why = f"it keeps {theirs} of the lines of tables whole, and the layout {ours}"
         return PageChoice(plain, "pdfium", why)
     return PageChoice(layout, "layout", signs.described())
+
+
+def _is_behind(ours: float, theirs: float, number: int) -> bool:
+    """Whether pdfium's order keeps more than the layout, and not only by a little."""
+    return theirs > ours and (theirs - ours > _MUCH_BEHIND or number > _FEW_BEHIND)
+
+
+def _shares(ours: float, theirs: float) -> tuple[str, str]:
+    """In per cent, with as many digits as it takes to tell them apart."""
+    digits = next((digits for digits in range(4) if f"{ours:.{digits}%}" != f"{theirs:.{digits}%}"), 4)
+    return f"{ours:.{digits}%}", f"{theirs:.{digits}%}"
 
 
 def _counted(count: int, name: str) -> str:
@@ -83,11 +101,25 @@ def needs_other(plain: str) -> bool:
 
 def lost_letters(plain: str, text: str) -> int:
     """How many letters and digits of the one are not in the other."""
+    return _letters(_lost(plain, text))
+
+
+def _lost(plain: str, text: str) -> dict[str, int]:
+    """The characters of the one that are not in the other."""
     wanted, got = character_counts(plain), character_counts(text)
+    return {one: count - got.get(one, 0) for one, count in wanted.items() if count > got.get(one, 0)}
+
+
+def _letters(lost: Mapping[str, int]) -> int:
+    return sum(count for one, count in lost.items() if one.isalnum())
+
+
+def _other_signs(lost: Mapping[str, int]) -> int:
+    """Visible characters that are neither letters nor written otherwise in Markdown."""
     return sum(
-        count - got.get(letter, 0)
-        for letter, count in wanted.items()
-        if count > got.get(letter, 0) and letter.isalnum()
+        count
+        for one, count in lost.items()
+        if not one.isalnum() and one not in _MAY_BE_LOST and unicodedata.category(one)[0] not in "CZ"
     )
 
 

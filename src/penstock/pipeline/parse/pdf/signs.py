@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, truediv
 from statistics import fmean
+from typing import NamedTuple
 
 from penstock.pipeline.parse.pdf.lines import Piece, is_dense, is_right_to_left, rows
 from penstock.pipeline.parse.pdf.paragraphs import Paragraph
@@ -29,6 +30,14 @@ _PLACE = attrgetter("place")
 Pair = tuple[str, str]
 
 
+class _Compared(NamedTuple):
+    """What the layout and pdfium's order keep, as shares, and how much more pdfium's order keeps."""
+
+    ours: float = 1.0
+    plain: float = 1.0
+    behind: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class PageSigns:
     """What can be measured of the layout of a page and of pdfium's order of its words; shares from 0 to 1."""
@@ -40,9 +49,12 @@ class PageSigns:
     order: float = 1.0
     """Neighbours on the page, in a line or across its end, that the layout has side by side."""
     plain_order: float = 1.0
+    pairs_behind: int = 0
+    """How many more neighbours pdfium's order has side by side; less than zero if it has fewer."""
     rows: float = 1.0
     """Lines across a table whose words the layout has in one row."""
     plain_rows: float = 1.0
+    rows_behind: int = 0
 
     def described(self) -> str:
         """What the layout found: `2 columns, 1 table`."""
@@ -67,9 +79,9 @@ def measured(
     found = [token for token in found if not is_dense(token)]
     if plain == found or is_right_to_left(" ".join(plain)):
         return PageSigns(columns, len(tables), missing)
-    order, plain_order = _order(lines, made, found, plain)
-    in_rows, plain_rows = _rows(drawn, tables) if tables else (1.0, 1.0)
-    return PageSigns(columns, len(tables), missing, order, plain_order, in_rows, plain_rows)
+    order = _order(lines, made, found, plain)
+    in_rows = _rows(drawn, tables) if tables else _Compared()
+    return PageSigns(columns, len(tables), missing, *order, *in_rows)
 
 
 def _tokens_of(made: Iterable[Paragraph]) -> Iterator[str]:
@@ -80,8 +92,8 @@ def _tokens_of(made: Iterable[Paragraph]) -> Iterator[str]:
 
 def _order(
     lines: Sequence[Piece], made: Sequence[Paragraph], found: Sequence[str], plain: Sequence[str]
-) -> tuple[float, float]:
-    """The share of neighbours that the layout keeps, and that pdfium's order keeps.
+) -> _Compared:
+    """The neighbours that the layout keeps, and that pdfium's order keeps.
 
     Without the values of form fields, which pdfium has not, and without words of scripts without spaces.
     """
@@ -98,13 +110,18 @@ def _order(
     # The two count the same: a page read across its columns loses none of the many pairs inside lines.
     kinds = [pairs for pairs in (beside, below) if pairs.total() >= _FEWEST_PAIRS]
     if not kinds:
-        return 1.0, 1.0
-    ours, theirs = (Counter(itertools.pairwise(tokens)) for tokens in (found, plain))
-    return fmean(_kept(pairs, ours) for pairs in kinds), fmean(_kept(pairs, theirs) for pairs in kinds)
+        return _Compared()
+    totals = [pairs.total() for pairs in kinds]
+    ours, theirs = (
+        [_kept(pairs, got) for pairs in kinds]
+        for got in (Counter(itertools.pairwise(tokens)) for tokens in (found, plain))
+    )
+    share, plain_share = (fmean(map(truediv, kept, totals)) for kept in (ours, theirs))
+    return _Compared(share, plain_share, sum(theirs) - sum(ours))
 
 
-def _kept(wanted: Counter[Pair], got: Counter[Pair]) -> float:
-    return sum(map(min, wanted.values(), map(got.get, wanted, itertools.repeat(0)))) / wanted.total()
+def _kept(wanted: Counter[Pair], got: Counter[Pair]) -> int:
+    return sum(map(min, wanted.values(), map(got.get, wanted, itertools.repeat(0))))
 
 
 def _beside(lines: Iterable[list[list[str]]]) -> Iterator[Pair]:
@@ -131,8 +148,8 @@ def _below(lines: Iterable[tuple[Piece, list[list[str]]]]) -> Iterator[Pair]:
         above[at] = line, said[-1][-1]
 
 
-def _rows(drawn: Sequence[Word], tables: Sequence[list[list[str]]]) -> tuple[float, float]:
-    """The share of lines of tables with all words in one row, and one after the other in pdfium's order."""
+def _rows(drawn: Sequence[Word], tables: Sequence[list[list[str]]]) -> _Compared:
+    """The lines of tables with all words in one row, and one after the other in pdfium's order."""
     cells = [frozenset(_TOKEN.findall(" ".join(row))) for table in tables for row in table]
     places: dict[str, list[int]] = {}
     for number, tokens in enumerate(cells):
@@ -148,4 +165,4 @@ def _rows(drawn: Sequence[Word], tables: Sequence[list[list[str]]]) -> tuple[flo
         whole += any(tokens <= cells[number] for number in rarest[:_MOST_ROWS])
         at = [word.place for word in line]
         plain += max(at) - min(at) == len(at) - 1
-    return (whole / seen, plain / seen) if seen else (1.0, 1.0)
+    return _Compared(whole / seen, plain / seen, plain - whole) if seen else _Compared()

@@ -17,6 +17,7 @@ from penstock.queue.duty_calls import DutyCalls
 from penstock.worker.duties import read_gauges
 from tests.plugins.database import Database
 from tests.sql.queue_calls import JOB, Calls, calls, rows, value
+from tests.sql.test_plans import touched_by
 from tests.sql.two_sessions import until_it_waits
 
 RETENTION_DAYS = 15
@@ -250,6 +251,39 @@ async def test_the_ledger_is_swept_after_the_senders_retention(database: Databas
             "duplicate",
         ]
         assert await counted(queue) == (4, 3, 1, 0), "the counts were added up, not lost"
+
+
+async def test_a_sweep_reads_only_what_it_removes_of_a_ledger_that_was_swept_before(
+    database: Database,
+) -> None:
+    """Old and new rows share their pages once the space of swept ones is used again."""
+    async with calls(database, real_time=True) as queue:
+        await add_inlet(queue)
+        await queue.admin.execute("vacuum analyze queues.taken")
+        for _ in range(10):
+            await rows(queue.runtime, "sweep_inlets")  # its plan is made while the ledger is empty
+        await queue.admin.execute(
+            "insert into queues.taken select i.inlet_id, sha256(n::text::bytea), n,"
+            " now() - case when n % 100 = 0 then interval '40 days' else interval '1 day' end, null"
+            " from queues.inlet i, generate_series(1, 20000) n"
+        )
+        touched = await touched_by(queue, rows(queue.runtime, "sweep_inlets"))
+        assert await queue.count("taken") == 19_800
+        # 200 are found by their age, read, and deleted
+        assert touched["taken"] <= 700, touched
+        assert (await touched_by(queue, rows(queue.runtime, "sweep_inlets"))).get("taken", 0) <= 300
+
+
+async def test_a_limited_sweep_removes_the_oldest_first(database: Database) -> None:
+    async with calls(database, real_time=True) as queue:
+        await add_inlet(queue)
+        await queue.admin.execute(
+            "insert into queues.taken"
+            " select i.inlet_id, sha256(n::text::bytea), n, now() - n * interval '1 day', null"
+            " from queues.inlet i, generate_series(40, 50) n"
+        )
+        assert await value(queue.runtime, "sweep_inlets", 5) == 5
+        assert await queue.admin.fetchval("select max(task_id) from queues.taken") == 45
 
 
 async def test_an_inlet_of_a_tenant_is_no_other_tenants_business(database: Database) -> None:

@@ -1,11 +1,15 @@
--- Keeps the inlets' tables small: removes ledger rows past their inlet's retention (at most _limit; returns how many), adds up
--- old counts, forgets refusals after 30 days and removed inlets once their ledger is empty. One caller at a time (advisory
--- try-lock); the others get 0.
+-- Keeps the inlets' tables small: removes ledger rows past their inlet's retention (the oldest, at most _limit; returns how
+-- many), adds up old counts, forgets refusals after 30 days and removed inlets once their ledger is empty. The ledger is read
+-- by its index of times: a plan that was made while it was empty would read it whole for as long as the session lives. One
+-- caller at a time (advisory try-lock); the others get 0.
 create or replace function queues.sweep_inlets(_limit integer default 10000)
 returns integer
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 as $$
 declare
   v_now timestamptz := internal.clock();
@@ -20,7 +24,8 @@ begin
     delete from queues.taken t
     where t.ctid = any (array(
       select o.ctid from queues.taken o
-      where o.inlet_id = v_inlet.inlet_id and o.taken_at < v_now - v_inlet.retention
+      where o.inlet_id::bigint = v_inlet.inlet_id::bigint and o.taken_at < v_now - v_inlet.retention
+      order by o.taken_at
       limit _limit - v_total for update skip locked));
     get diagnostics v_count = row_count;
     v_total := v_total + v_count;

@@ -7,26 +7,34 @@ import asyncio
 import itertools
 import json
 import math
+import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
+from bench import machine, report
 from bench.fusion.generated.codes import codes
 from bench.fusion.generated.german import german
 from bench.fusion.generated.misspelt import misspelt
 from bench.fusion.generated.spanish import spanish
-from bench.fusion.question_sets import QuestionSet, collections, own
-from bench.relevance.corpus import ROOT
+from bench.fusion.judged import outcome_of, write
+from bench.fusion.question_sets import COLLECTIONS, QuestionSet, absent, collections, own
+from bench.job import Figures
 from penstock.cli.tenant_session import tenant_session
 from penstock.engine.engine import Engine
 from penstock.model import TenantId
 from penstock.search import SearchQuery
 from penstock.settings import Settings
 
-RESULT = ROOT / "bench" / "results" / "fusion.json"
+FOLDER = "PENSTOCK_BENCH_COLLECTIONS"
+SOURCE = "http://ir.dcs.gla.ac.uk/resources/test_collections"
+PACKAGES = ("penstock", "wordllama")
+PEER = "bm25s"
 EMBEDDERS = ("minilm", "wordllama")
 SETS: Mapping[str, Callable[[], QuestionSet]] = {
     "own": own,
@@ -37,7 +45,6 @@ SETS: Mapping[str, Callable[[], QuestionSet]] = {
 }
 DEPTH = 100
 WEIGHTS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
-LEAST_CRANFIELD = 0.43
 SERVED = 50
 """Hits asked for: more than ten, since those with the score of the tenth count as well."""
 RARE = math.log(20)
@@ -217,32 +224,64 @@ def _mean(values: Sequence[float]) -> float:
     return round(sum(values) / len(values), 4)
 
 
-def main(arguments: Sequence[str]) -> int:
+def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench fusion", description=__doc__)
-    parser.add_argument("--collections", type=Path, help="a folder with the files of Cranfield and CISI")
+    folder = os.environ.get(FOLDER)
+    parser.add_argument(
+        "--collections",
+        type=Path,
+        default=Path(folder) if folder else None,
+        help=f"a folder with the files of Cranfield and CISI; otherwise what {FOLDER} says",
+    )
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), help="only these sets")
     parser.add_argument("--embedders", nargs="+", choices=EMBEDDERS, default=EMBEDDERS, help="only these")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--name", help="name of the result files, instead of fusion or fusion-part")
+    return parser.parse_args(words)
+
+
+def main(words: Sequence[str]) -> int:
+    options = arguments(words)
+    started = datetime.now(UTC)
+    facts: dict[str, object] = {
+        "date": started.isoformat(timespec="seconds"),
+        "command": " ".join(["python -m bench fusion", *words]),
+        "machine": machine.describe(None),
+        "versions": machine.versions((*PACKAGES, PEER) if find_spec(PEER) else PACKAGES, None),
+    }
+    missing = absent(options.collections)
+    left_out = [not_measured(missing)] if missing else []
+    if not find_spec(PEER):
+        left_out.append(f"the library {PEER} (not installed; `make bench` installs it)")
     sets = [SETS[name]() for name in options.sets]
     sets += collections(options.collections) if options.collections else ()
-    results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    failed = False
+    figures: dict[str, Figures] = {}
     for questions in sets:
         peer = by_bm25s(questions)
         for embedder in options.embedders:
-            figures = asyncio.run(measure(questions, embedder))
+            found = asyncio.run(measure(questions, embedder))
             if peer is not None:
-                figures["bm25s"] = peer
-            results[f"{questions.name}, {embedder}"] = {"questions": len(questions.questions), **figures}
-            best = max(figures.get(name, 0.0) for name in ("words", "vectors", "reciprocal rank", "bm25s"))
-            least = LEAST_CRANFIELD if (questions.name, embedder) == ("Cranfield", "minilm") else 0.0
-            is_good = figures["hybrid"] >= max(best, least)
-            failed |= not is_good
-            sys.stdout.write(
-                f"{'ok  ' if is_good else 'MISS'} {questions.name}, {embedder}: {json.dumps(figures)}\n"
-            )
-    RESULT.write_text(json.dumps(results, indent=2) + "\n")
-    return int(failed)
+                found[PEER] = peer
+            case = f"{questions.name}, {embedder}"
+            figures[case] = {"questions": len(questions.questions), **found}
+            sys.stdout.write(f"{case}: {json.dumps(found)}\n")
+    outcome = outcome_of(figures)
+    facts["seconds"] = round((datetime.now(UTC) - started).total_seconds())
+    if left_out:
+        facts["not measured"] = "; ".join(left_out)
+    is_whole = not left_out and len(figures) == len(EMBEDDERS) * (len(SETS) + len(COLLECTIONS))
+    path = write(options.name or ("fusion" if is_whole else "fusion-part"), facts, outcome)
+    report.show(path.read_text())
+    sys.stdout.writelines(f"NOT MEASURED: {each}\n" for each in left_out)
+    return 0 if all(verdict.passed for verdict in outcome.verdicts) else 1
+
+
+def not_measured(missing: Sequence[str]) -> str:
+    """The collections that are not there, and what to do about it."""
+    files = ", ".join(COLLECTIONS[name] for name in missing)
+    return (
+        f"{' and '.join(missing)} (no {files}: download the collections from {SOURCE}, unpack them into one "
+        f"folder, and pass it as --collections FOLDER or {FOLDER}=FOLDER)"
+    )
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from pathlib import Path
 from bench.relevance.corpus import asked, pages
 
 LONGEST_QUESTION = 4_000
+COLLECTIONS = {"Cranfield": "cran.all.1400", "CISI": "CISI.ALL"}
+"""The file that has the documents of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,15 @@ def own() -> QuestionSet:
     return QuestionSet("documentation and library", dict(pages()), questions)
 
 
+def absent(folder: Path | None) -> list[str]:
+    """The collections that have no files in the folder."""
+    return [name for name, file in COLLECTIONS.items() if folder is None or not (folder / file).exists()]
+
+
 def collections(folder: Path) -> Iterator[QuestionSet]:
     """Cranfield (`cran.all.1400`, `cran.qry`, `cranqrel`) and CISI (`CISI.ALL`, `.QRY`, `.REL`)."""
-    if (folder / "cran.all.1400").exists():
+    missing = absent(folder)
+    if "Cranfield" not in missing:
         answers: dict[str, set[str]] = {}
         for line in (folder / "cranqrel").read_text().splitlines():
             if len(parts := line.split()) >= 3 and 1 <= int(parts[2]) <= 4:
@@ -39,7 +47,7 @@ def collections(folder: Path) -> Iterator[QuestionSet]:
         # Judgements are by the place of a question; its own number has gaps.
         numbered = {str(place): fields for place, (_, fields) in enumerate(questions, 1)}
         yield _collection("Cranfield", folder / "cran.all.1400", numbered, answers)
-    if (folder / "CISI.ALL").exists():
+    if "CISI" not in missing:
         answers = {}
         for line in (folder / "CISI.REL").read_text().splitlines():
             if len(parts := line.split()) >= 2:

@@ -68,6 +68,14 @@ def test_questions_are_judged_with_one_setting_and_with_two(penstock: CommandLin
         refused = ours("eval", "set.jsonl", "--with", wrong)
         assert refused.code != 0
         assert said in refused.err, wrong
+    listed = ours("document", "list", "--json").json["documents"]
+    (gate,) = [each["document_id"] for each in listed if each["filename"] == "gate.md"]
+    twice = {"question": "sluice", "documents": [gate, "gate.md", "notes/gate.md"]}
+    other = {"question": "sluice", "documents": ["wheel.md", gate, "gate.md"]}
+    (ours.folder / "set.jsonl").write_text("\n".join(map(json.dumps, [twice, other])))
+    told = ours("eval", "set.jsonl", "--with", "mode=text", "--json")
+    assert [answer["recall"] for answer in told.json["settings"][0]["answers"]] == [1.0, 0.5]
+    assert told.json["unknown_documents"] == []
     (ours.folder / "set.jsonl").write_text("{}")
     assert "line 1: question" in ours("eval", "set.jsonl").err
     assert "cannot read" in ours("eval", "none.jsonl").err

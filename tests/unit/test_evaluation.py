@@ -17,6 +17,7 @@ from penstock.search.evaluation import (
     Question,
     compared,
     judge,
+    judge_sides,
     question_lines,
     read_questions,
 )
@@ -77,6 +78,64 @@ async def test_a_document_is_known_by_id_path_end_of_path_or_name() -> None:
         assert (await measures(Question("?", (name,)), found))[0] == 1.0, name
     for name in ("ate.pdf", "reports/", "gate"):
         assert (await measures(Question("?", (name,)), found))[0] == 0.0, name
+
+
+async def test_the_most_specific_name_takes_a_document_and_leaves_the_others_to_the_rest() -> None:
+    inner, outer = hit("reports/gate.pdf"), hit("gate.pdf")
+    for names in (("gate.pdf", "reports/gate.pdf"), ("reports/gate.pdf", "gate.pdf")):
+        question = Question("?", names)
+        assert await measures(question, inner, outer) == (1.0, 1.0, 1.0)
+        assert await measures(question, outer, inner) == (1.0, 1.0, 1.0)
+        assert await measures(question, inner, hit("plans/gate.pdf")) == (1.0, 1.0, 1.0)
+        assert await measures(question, inner) == (0.6131, 0.5, 1.0), "the other one is missing"
+
+
+async def test_two_names_of_one_document_are_one_document() -> None:
+    found = hit("/srv/reports/gate.pdf")
+    by_id = str(found.document_id)
+    for names in ((by_id, "/srv/reports/gate.pdf"), (by_id, "gate.pdf"), ("reports/gate.pdf", by_id)):
+        assert await measures(Question("?", names), found, hit("a.pdf")) == (1.0, 1.0, 1.0), names
+        assert await measures(Question("?", (*names, "b.pdf")), found) == (0.6131, 0.5, 1.0), names
+    # Where it is known that they are one, it is one before it is found, too.
+    known = {"reports/gate.pdf": found.document_id, "gate.pdf": found.document_id}
+    question = Question("?", ("gate.pdf", "reports/gate.pdf", "a.pdf"))
+    judged = await judge(answering(hit("a.pdf")), question, known)
+    assert judged.recall == 0.5
+    assert judged.ndcg == pytest.approx(0.6131, abs=1e-4)
+    assert (await judge(answering(found, hit("a.pdf")), question, known)).recall == 1.0
+
+
+async def test_recall_is_the_share_of_all_right_documents() -> None:
+    names = tuple(f"{place}.pdf" for place in range(20))
+    assert await measures(Question("?", names), *map(hit, names)) == (1.0, 0.5, 1.0)
+
+
+async def test_sides_take_turns_in_asking_first() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def side(name: str) -> Ask:
+        async def ask(text: str) -> SearchAnswer:
+            asked.append((text, name))
+            return SearchAnswer(hits=(hit(f"{name}.pdf"),), took_ms=1.0, models=())
+
+        return ask
+
+    questions = [Question(text, ("one.pdf",)) for text in "abc"]
+    done: list[int] = []
+    one, other = await judge_sides([side("one"), side("other")], questions, done=done.append)
+    warm, measured = asked[:2], asked[2:]
+    assert warm == [("a", "one"), ("a", "other")], "once each, not measured"
+    assert measured == [
+        ("a", "one"),
+        ("a", "other"),
+        ("b", "other"),
+        ("b", "one"),
+        ("c", "one"),
+        ("c", "other"),
+    ]
+    assert done == [1, 2, 3, 4, 5, 6]
+    assert [(each.question.text, each.recall) for each in one] == [("a", 1), ("b", 1), ("c", 1)]
+    assert [each.recall for each in other] == [0, 0, 0]
 
 
 async def test_questions_that_got_worse_come_first() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from statistics import quantiles
+from types import MappingProxyType
 from typing import Any
 
 from penstock.errors import InvalidArgument
@@ -115,30 +117,48 @@ def _question(number: int, line: str) -> Question:
     return Question(text.strip(), tuple(dict.fromkeys(named)))
 
 
-async def judge(ask: Ask, question: Question) -> Judged:
-    """Ask one question; hits of clients do not count."""
+async def judge(ask: Ask, question: Question, same: Mapping[str, object] = MappingProxyType({})) -> Judged:
+    """Ask one question; hits of clients do not count. Names that `same` gives one value are one document."""
     answer = await ask(question.text)
     found: dict[object, SearchHit] = {}
     for hit in answer.hits:
         if hit.document_id is not None:
             found.setdefault(hit.document_id, hit)
     hits = list(found.values())[:DEPTH]
-    missing = list(question.documents)
-    gained, first, right = 0.0, 0, 0
-    for place, hit in enumerate(hits, 1):
-        if (name := next((each for each in missing if _is(hit, each)), None)) is not None:
-            missing.remove(name)
-            gained += 1 / math.log2(place + 1)
-            first, right = first or place, right + 1
-    total = len(question.documents)
+    documents: dict[object, list[str]] = {}
+    for name in question.documents:
+        documents.setdefault(same.get(name, name), []).append(name)
+    places, total = _right(hits, list(documents.values()))
     return Judged(
         question,
-        ndcg=gained / sum(1 / math.log2(place + 1) for place in range(1, min(DEPTH, total) + 1)),
-        recall=right / min(DEPTH, total),
-        reciprocal_rank=1 / first if first else 0.0,
+        ndcg=sum(map(_gain, places)) / sum(map(_gain, range(min(DEPTH, total)))),
+        recall=len(places) / total,
+        reciprocal_rank=1 / (places[0] + 1) if places else 0.0,
         took_ms=answer.took_ms,
         found=tuple(hit.path or hit.filename or str(hit.document_id) for hit in hits),
     )
+
+
+async def judge_sides(
+    asks: Sequence[Ask],
+    questions: Sequence[Question],
+    same: Mapping[str, object] = MappingProxyType({}),
+    done: Callable[[int], None] = lambda _: None,
+) -> list[tuple[Judged, ...]]:
+    """Ask each question of every side before the next; sides take turns in being first, so caches favour none.
+
+    The first question is asked once more before, which is not measured: the first search loads the model and
+    opens the connections.
+    """
+    for ask in asks:
+        await ask(questions[0].text)
+    judged: list[list[Judged]] = [[] for _ in asks]
+    for number, question in enumerate(questions):
+        for turn in range(len(asks)):
+            side = (number + turn) % len(asks)
+            judged[side].append(await judge(asks[side], question, same))
+            done(number * len(asks) + turn + 1)
+    return [tuple(each) for each in judged]
 
 
 def compared(first: Evaluation, second: Evaluation) -> list[tuple[Judged, Judged]]:
@@ -148,9 +168,53 @@ def compared(first: Evaluation, second: Evaluation) -> list[tuple[Judged, Judged
     return sorted(changed, key=lambda pair: (pair[1].ndcg - pair[0].ndcg, pair[0].question.text))
 
 
-def _is(hit: SearchHit, name: str) -> bool:
+class _Fit(IntEnum):
+    """How closely a name says which document it means."""
+
+    FILENAME = 1
+    END_OF_PATH = 2
+    PATH = 3
+    ID = 4
+
+
+def _fit(hit: SearchHit, name: str) -> _Fit | None:
     path = hit.path or ""
-    return name in (str(hit.document_id), path, hit.filename) or path.endswith(f"/{name}")
+    if name == str(hit.document_id):
+        return _Fit.ID
+    if name == path:
+        return _Fit.PATH
+    if path.endswith(f"/{name}"):
+        return _Fit.END_OF_PATH
+    return _Fit.FILENAME if name == hit.filename else None
+
+
+def _right(hits: Sequence[SearchHit], documents: Sequence[Sequence[str]]) -> tuple[list[int], int]:
+    """The places of the hits that are right, from 0, and how many documents the names mean.
+
+    The closest name takes a hit first: "gate.pdf" must not use up reports/gate.pdf if that is named as well.
+    """
+    fits = {
+        (place, number): max((fit, len(name)) for name in names if (fit := _fit(hit, name)) is not None)
+        for place, hit in enumerate(hits)
+        for number, names in enumerate(documents)
+        if any(_fit(hit, name) is not None for name in names)
+    }
+    taken: dict[int, int] = {}
+    for place, number in sorted(fits, key=lambda pair: (*(-each for each in fits[pair]), pair[0])):
+        if place not in taken and number not in taken.values():
+            taken[place] = number
+    again = {
+        number
+        for place, number in fits
+        if number not in taken.values()
+        # A second name of a taken document: it is its id or whole path, or the first name was its id.
+        and (fits[place, number][0] >= _Fit.PATH or fits[place, taken[place]][0] == _Fit.ID)
+    }
+    return sorted(taken), len(documents) - len(again)
+
+
+def _gain(place: int) -> float:
+    return 1 / math.log2(place + 2)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
+from uuid import UUID
 
 import typer
 from pydantic import ValidationError
@@ -17,9 +19,9 @@ from penstock.cli.failures import warn
 from penstock.cli.progress import bar
 from penstock.cli.session import run
 from penstock.cli.tenant_session import DEFAULT, TenantSession, TenantSlug, tenant_session
-from penstock.errors import InvalidArgument
+from penstock.errors import InvalidArgument, NotFound
 from penstock.errors.invalid_field import first_invalid
-from penstock.model import TenantId
+from penstock.model import DocumentId, TenantId
 from penstock.observe.formats import escape
 from penstock.search import SearchAnswer, SearchQuery
 from penstock.search.evaluation import (
@@ -29,7 +31,7 @@ from penstock.search.evaluation import (
     Judged,
     Question,
     compared,
-    judge,
+    judge_sides,
     question_lines,
     read_questions,
 )
@@ -89,20 +91,12 @@ def command(
             owner = await session.tenant(tenant)
             for name in names:
                 await _check_embedder(session, owner, sides[name])
-            unknown = await _unknown(session, owner, questions)
+            known = await _known(session, owner, questions)
+            asks = [_ask(session, owner, sides[name]) for name in names]
             with bar("Asking", len(names) * len(questions)) as show_done:
-                done = []
-                asked = 0
-                for name in names:
-                    # Not measured: the first search loads the model and opens the connections.
-                    await _ask(session, owner, sides[name])(questions[0].text)
-                    judged = []
-                    for question in questions:
-                        judged.append(await judge(_ask(session, owner, sides[name]), question))
-                        asked += 1
-                        show_done(asked)
-                    done.append(Evaluation(name, tuple(judged)))
-            return done, unknown
+                judged = await judge_sides(asks, questions, _one_each(known), show_done)
+            unknown = [name for name, documents in known.items() if not documents]
+            return [Evaluation(*each) for each in zip(names, judged, strict=True)], unknown
 
     evaluations, unknown = run(call())
     for name in unknown[:10]:
@@ -195,10 +189,30 @@ def _ask(session: TenantSession, owner: TenantId, side: _Side) -> Ask:
     return ask
 
 
-async def _unknown(session: TenantSession, owner: TenantId, questions: Sequence[Question]) -> list[str]:
-    """Names that no document has, so that a typing error is not taken for a bad search."""
-    names = dict.fromkeys(name for question in questions for name in question.documents)
-    return [name for name in names if not await session.engine.documents.find(owner, name)]
+async def _known(
+    session: TenantSession, owner: TenantId, questions: Sequence[Question]
+) -> dict[str, list[DocumentId]]:
+    """The documents that each name means. None is a typing error more often than a bad search."""
+    documents = session.engine.documents
+    known: dict[str, list[DocumentId]] = {}
+    for name in dict.fromkeys(name for question in questions for name in question.documents):
+        known[name] = [each.document_id for each in await documents.find(owner, name)]
+        if not known[name] and (document_id := _as_id(name)) is not None:
+            with suppress(NotFound):
+                known[name] = [(await documents.show(owner, document_id)).document_id]
+    return known
+
+
+def _as_id(name: str) -> DocumentId | None:
+    try:
+        return DocumentId(UUID(name))
+    except ValueError:
+        return None
+
+
+def _one_each(known: dict[str, list[DocumentId]]) -> dict[str, DocumentId]:
+    """The document of every name that means only one, so that two names of one document count once."""
+    return {name: documents[0] for name, documents in known.items() if len(documents) == 1}
 
 
 def _print(evaluations: Sequence[Evaluation], changed: Sequence[tuple[Judged, Judged]], show: int) -> None:
@@ -216,7 +230,7 @@ def _print(evaluations: Sequence[Evaluation], changed: Sequence[tuple[Judged, Ju
     output.table(columns, rows)
     if len(evaluations) == 1:
         failed = sorted(evaluations[0].judged, key=lambda each: each.ndcg)
-        bad = [each for each in failed if each.recall < 1][:show]
+        bad = [each for each in failed if each.recall < 1 and each.ndcg < 1][:show]
         if bad:
             output.write("\nNot answered well:")
         for each in bad:

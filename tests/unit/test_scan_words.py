@@ -88,7 +88,7 @@ def test_specks_are_no_words_and_broken_rows_are_skipped() -> None:
 def test_doubtful_pages_are_named_and_many_are_summed_up() -> None:
     assert warnings_of({1: 96.2, 3: 41.4}) == ["page 3 was hard to read (confidence 41 of 100)"]
     many = warnings_of(dict.fromkeys(range(1, 31), 12.0))
-    assert (len(many), many[-1]) == (21, "10 more pages were hard to read")
+    assert (len(many), many[-1]) == (21, "10 more pages were hard to read: 21-30")
     assert described({2: 41.4, 1: 96.0}) == {"ocr_confidence": "1: 96, 2: 41"}
     assert described({}) == {}
 

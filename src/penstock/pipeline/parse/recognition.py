@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.model import media
 from penstock.pipeline.parse import engine
+from penstock.pipeline.parse.pdf.choice import ranges
 from penstock.pipeline.parse.scan_image import Look, examined, levelled, prepared, strip, upside_down
 from penstock.pipeline.parse.scan_words import ScannedPage, words_of
 
@@ -22,6 +23,7 @@ DOUBTFUL: Final = 60.0
 
 _CLEARLY: Final = 10.0
 _MOST_NAMED: Final = 20
+"""Pages with a sentence of their own."""
 
 
 def recognized(page: Image.Image, *, language: str) -> ScannedPage:
@@ -53,7 +55,7 @@ def _best(page: Image.Image, look: Look, language: str) -> ScannedPage:
 
 
 def warnings_of(confidence: Mapping[int, float], unread: Sequence[int] = ()) -> list[str]:
-    """A sentence for each page, by number, that was hard to read or not read; many are summed up in the last.
+    """A sentence for each page, by number, that was hard to read or not read; many are summed up as ranges.
 
     `unread` are pages with ink on which no word was found.
     """
@@ -63,10 +65,18 @@ def warnings_of(confidence: Mapping[int, float], unread: Sequence[int] = ()) -> 
         if value < DOUBTFUL
     }
     hard |= {number: f"page {number} is not blank, but no words were found on it" for number in unread}
-    said = [sentence for _, sentence in sorted(hard.items())]
-    if len(said) > _MOST_NAMED:
-        said[_MOST_NAMED:] = [f"{len(said) - _MOST_NAMED} more pages were hard to read"]
-    return said
+    numbers = sorted(hard)
+    more, wordless = numbers[_MOST_NAMED:], set(unread)
+    return [
+        *(hard[number] for number in numbers[:_MOST_NAMED]),
+        *_summed_up([number for number in more if number not in wordless], "hard to read"),
+        *_summed_up([number for number in more if number in wordless], "not blank, but without words"),
+    ]
+
+
+def _summed_up(numbers: Sequence[int], said: str) -> list[str]:
+    count = f"{len(numbers)} more page{'s were' if len(numbers) > 1 else ' was'}"
+    return [f"{count} {said}: {ranges(numbers)}"] if numbers else []
 
 
 def described(confidence: dict[int, float]) -> dict[str, str]:

@@ -145,7 +145,7 @@ async def judge_sides(
     same: Mapping[str, object] = MappingProxyType({}),
     done: Callable[[int], None] = lambda _: None,
 ) -> list[tuple[Judged, ...]]:
-    """Ask each question of every side before the next; sides take turns in being first, so caches favour none.
+    """Ask each question of every side before the next, which side first in turns, so that caches favour none.
 
     The first question is asked once more before, which is not measured: the first search loads the model and
     opens the connections.

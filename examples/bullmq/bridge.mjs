@@ -13,6 +13,9 @@ const pg = load("pg");
 const MOST_MESSAGES = 100;
 const MOST_BYTES = 8 << 20;
 const LONGEST_WAIT_MS = 15_000;
+const MOST_ATTEMPTS = 1_000; // of a task in Penstock
+const FIRST_TIME = 1e9; // earlier is not in milliseconds: BullMQ reads "2026-11-19" as 2026
+const LAST_TIME = Date.UTC(9999, 11, 31); // later is "never", or not in milliseconds
 
 const log = (event, fields = {}) =>
   console.log(JSON.stringify({ time: new Date().toISOString(), event, ...fields }));
@@ -84,6 +87,12 @@ class Batches {
         if (isUnreadable(error)) return await this.#refuse(batch[0], error.message);
         log("write_failed", { inlet: this.#inlet, jobs: batch.length, retry_ms: wait, error: String(error.message) });
         await sleep(wait);
+        if (batch.length > 1 && isTooSlow(error)) {
+          const half = batch.length >> 1;
+          await this.#write(batch.slice(0, half));
+          await this.#write(batch.slice(half));
+          return;
+        }
       }
     }
   }
@@ -104,18 +113,16 @@ async function messageOf(job, queue, settings) {
   const { data, opts } = job;
   const message = {
     key,
-    sent_at: new Date(job.timestamp).toISOString(),
+    sent_at: asTime(job.timestamp),
     task_type: settings.jobs[job.name],
     priority: level(opts.priority, settings.levels),
   };
-  if (opts.attempts > 0) message.max_attempts = opts.attempts;
-  const due = job.timestamp + (job.delay || opts.delay || 0);
-  if (due > Date.now()) message.scheduled_at = new Date(due).toISOString();
+  if (opts.attempts > 0) message.max_attempts = Math.min(opts.attempts, MOST_ATTEMPTS);
   if (settings.tenant) message.tenant = data[settings.tenant];
   if (settings.queue) message.queue = settings.queue;
-  // A number is BullMQ's own. Any other id was chosen by the producer: one at a time, and the newest counts. Ids belong to
-  // their queue: two queues may lead to one task type.
-  if (!/^\d+$/.test(job.id)) Object.assign(message, { unique_key: `${queue}:${job.id}`, on_duplicate: "replace" });
+  // Of jobs with an id of the producer's one at a time, and the newest counts. Ids belong to their queue: two queues may lead
+  // to one task type.
+  if (isChosen(job.id)) Object.assign(message, { unique_key: `${queue}:${job.id}`, on_duplicate: "replace" });
   // As text: what Postgres cannot store is then refused alone.
   message.payload = JSON.stringify({ ...metadata(job, queue, settings), ...data });
   return message;
@@ -124,12 +131,25 @@ async function messageOf(job, queue, settings) {
 function metadata({ id, name, timestamp, opts, parentKey }, queue, { metadata }) {
   if (!metadata) return {};
   const { attempts, backoff, priority } = opts;
-  return { [metadata]: { queue, id, name, added_at: new Date(timestamp).toISOString(), attempts, backoff, priority, parent: parentKey } };
+  return { [metadata]: { queue, id, name, added_at: asTime(timestamp), attempts, backoff, priority, parent: parentKey } };
+}
+
+/** A number is BullMQ's own; any other id was chosen by the producer, who may use it again. */
+function isChosen(id) {
+  return !/^\d+$/.test(id);
+}
+
+/** Milliseconds as Postgres reads a time, or nothing if they are none, for example nanoseconds. */
+function asTime(milliseconds) {
+  return milliseconds >= FIRST_TIME && milliseconds <= LAST_TIME ? new Date(milliseconds).toISOString() : undefined;
 }
 
 async function reasonAgainst(job, queue, settings) {
   if (job.opts.repeat || job.repeatJobKey) {
     return `job "${job.name}" comes from a scheduler of BullMQ: declare a schedule in Penstock (@app.task, app.schedule) and remove the scheduler from the queue`;
+  }
+  if (Number.isNaN(job.timestamp) || (isChosen(job.id) && job.timestamp < FIRST_TIME)) {
+    return `job "${job.name}" has no timestamp in milliseconds, which tells it from an earlier job with the same id: add it again with one`;
   }
   if (!settings.jobs[job.name]) {
     return `queue "${queue}" has no task type for jobs named "${job.name}": add it to "jobs" in the bridge's configuration, restart the bridge and retry the job`;
@@ -140,11 +160,25 @@ async function reasonAgainst(job, queue, settings) {
   if (settings.tenant && typeof job.data[settings.tenant] !== "string") {
     return `the data of job "${job.name}" has no "${settings.tenant}", which names the tenant`;
   }
-  const { processed, unprocessed } = await job.getDependenciesCount();
-  if (processed || unprocessed) {
+  if (await hasChildren(job, queue)) {
     return `job "${job.name}" is the parent of a flow: its children were moved as tasks and may still run; enqueue its work from the last of them`;
   }
   return null;
+}
+
+/** Asks until Redis answers, which it does not while it loads or is busy: a job that fails by that uses up an attempt. */
+async function hasChildren(job, queue) {
+  for (let wait = 100; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+    try {
+      const counts = Object.values(await job.getDependenciesCount());
+      // BullMQ 4 swallows the error of a command.
+      if (counts.includes(undefined)) throw new Error("Redis did not count the children");
+      return counts.some((count) => count > 0);
+    } catch (error) {
+      log("read_failed", { queue, job: job.id, retry_ms: wait, error: error.message });
+      await sleep(wait);
+    }
+  }
 }
 
 /** BullMQ does jobs without a priority first, then 1, 2 and so on; Penstock has the levels 0 to 9. */
@@ -160,6 +194,11 @@ function isUnreadable(error) {
 /** One message may be to blame, such as one that a trigger of the team's own rejects; alone, queues.take_in refuses it. */
 function isAboutData(error) {
   return /^(?!08|25|28|40|42|53|55|57|58|F0|HV|PS|XX)[0-9A-Z]{5}$/.test(error.code ?? "");
+}
+
+/** A smaller batch may be done in time: the driver's query_timeout, which has no SQLSTATE, or the server's statement_timeout. */
+function isTooSlow({ code, message }) {
+  return code === "57014" || (!code && /read timeout/i.test(message));
 }
 
 /** For tests: PENSTOCK_FAULT=inlet.committed@3 ends this process as kill -9 does, the third time; @0.01 once in a hundred. */
@@ -196,12 +235,12 @@ function start(queue, settings) {
   const batches = new Batches(settings.inlet);
   const counts = { taken: 0, duplicate: 0, refused: 0 };
   async function take(job) {
+    job.opts.removeOnFail = false; // nothing is lost: what fails here for any cause stays in the failed set
     fault("received");
     const { outcome, task_id, reason } = await batches.take(await messageOf(job, queue, settings));
     counts[outcome] += 1;
     if (outcome === "refused") {
       log("job_refused", { queue, job: job.id, name: job.name, reason });
-      job.opts.removeOnFail = false; // nothing is lost: it stays in the failed set
       throw new UnrecoverableError(reason);
     }
     // Kept among the completed it would make BullMQ drop the next job with this id without a word.
@@ -226,15 +265,28 @@ function start(queue, settings) {
 async function takeDelayed(queue, settings) {
   const batches = new Batches(settings.inlet);
   const source = new Queue(queue, { connection: config.connection, prefix: config.prefix });
+  const redis = await (source.client ?? source.backend.client); // the latter in BullMQ 6
+  async function take(job) {
+    // Not job.timestamp + job.delay: a changed delay counts from the change. BullMQ keeps a counter in the lowest 12 bits.
+    const due = Math.floor(Number(await redis.zscore(source.toKey("delayed"), job.id)) / 0x1000);
+    if (!(due <= LAST_TIME)) return { outcome: "kept", reason: "its time is after the year 9999" };
+    const message = await messageOf(job, queue, settings);
+    if (due > Date.now()) message.scheduled_at = asTime(due);
+    return batches.take(message);
+  }
   let kept = 0;
   for (;;) {
     const jobs = (await source.getDelayed(kept, kept + MOST_MESSAGES - 1)).filter(Boolean);
     if (jobs.length === 0) break;
     for (const job of jobs) fault("received");
-    const rows = await Promise.all(jobs.map(async (job) => batches.take(await messageOf(job, queue, settings))));
-    for (const [n, { outcome }] of rows.entries()) {
+    const rows = await Promise.all(
+      jobs.map((job) => take(job).catch((error) => ({ outcome: "kept", reason: error.message }))),
+    );
+    for (const [n, { outcome, reason }] of rows.entries()) {
+      const isTaken = outcome === "taken" || outcome === "duplicate";
+      if (!isTaken) log("delayed_kept", { queue, job: jobs[n].id, name: jobs[n].name, reason });
       // One that became due meanwhile cannot be removed any more; then the worker receives it, as a duplicate.
-      const removed = outcome !== "refused" && (await jobs[n].remove().then(() => true, () => false));
+      const removed = isTaken && (await jobs[n].remove().then(() => true, () => false));
       if (!removed) kept += 1;
     }
   }

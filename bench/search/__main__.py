@@ -13,7 +13,7 @@ from bench import machine, report
 from bench.job import Figures
 from bench.run import Run
 from bench.search.library import library
-from bench.search.measures import FILTERS, ranked, timed
+from bench.search.measures import FILTERS, misspelt, ranked, timed, with_identifiers
 from bench.server import running_server
 from bench.workloads import Column, Medians, Verdict
 from penstock.search.query import Mode
@@ -30,6 +30,7 @@ class Times:
         Column("p50", "p50 ms", 1),
         Column("recall", "recall@10", 3),
         Column("rows", "rows of 10", 1),
+        Column("documents", "documents of 10", 1),
     )
 
     def judge(self, medians: Medians) -> list[Verdict]:
@@ -95,6 +96,13 @@ async def run(words: Sequence[str]) -> int:
         for name in FILTERS:
             times[f"HNSW, {name}"] = [await timed(filled, questions, name)]
         ranking: dict[str, list[Figures]] = {mode: [await ranked(filled, questions, mode)] for mode in MODES}
+        others = {
+            "one misspelt word": misspelt(filled, questions),
+            "identifier": with_identifiers(questions),
+        }
+        for name, asked in others.items():
+            times[f"HNSW, {name}"] = [await timed(filled, asked, "no filter")]
+            ranking[f"hybrid, {name}"] = [await ranked(filled, asked, "hybrid")]
     outcomes = [
         report.Outcome(Times(), times),
         report.Outcome(Ranking(), ranking),

@@ -44,6 +44,11 @@ values ($4, $2, $1, $5, sha256($5::text::bytea), 1, 'text/plain', now())
 """
 
 
+def identifier(document: int) -> str:
+    """What the first chunk of this document contains, and no other."""
+    return f"nr-{document:06}"
+
+
 class CorpusEmbedder:
     """WordLlama as the corpus loaded it; also hands itself out by any name."""
 
@@ -105,6 +110,7 @@ class Library:
     async def _stage(self, waiting: Iterator[int]) -> None:
         for place in waiting:
             texts = await asyncio.to_thread(self.corpus.chunks, place)
+            texts[0] += f" {identifier(place)}"
             vectors = self.corpus.embed(texts)
             self.vectors[place * CHUNKS_A_DOCUMENT : (place + 1) * CHUNKS_A_DOCUMENT] = vectors
             chunks = [Chunk(number, text, 0, len(text), 120) for number, text in enumerate(texts)]

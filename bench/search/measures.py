@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
+import string
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,11 +16,13 @@ import numpy.typing as npt
 
 from bench.corpus import CHUNKS_A_DOCUMENT, Question
 from bench.job import Figures
-from bench.search.library import RARE, Library
-from penstock.search import SearchHit, SearchQuery
+from bench.search.library import RARE, Library, identifier
+from penstock.search import SearchAnswer, SearchHit, SearchQuery
 from penstock.search.query import Mode
 
 TOP = 10
+AS_USERS: int = SearchQuery.model_fields["per_document"].default
+"""Passages of a document while other documents match."""
 FILTERS: Mapping[str, dict[str, Any]] = {
     "no filter": {},
     "1 % filter": {"metadata": {"team": 7}},
@@ -27,52 +31,89 @@ FILTERS: Mapping[str, dict[str, Any]] = {
 WARM_UP = 20
 
 
+def misspelt(library: Library, questions: Sequence[Question]) -> list[Question]:
+    """With one letter changed in the longest word, so that no document contains it."""
+    known = set(library.corpus.words.words)
+    made = []
+    for question in questions:
+        longest = max(question.text.split()[:-1], key=len)  # the last one is a name
+        place = len(longest) // 2
+        changed = (longest[:place] + letter + longest[place + 1 :] for letter in string.ascii_lowercase)
+        wrong = next(word for word in changed if word not in known)
+        made.append(dataclasses.replace(question, text=question.text.replace(longest, wrong, 1)))
+    return made
+
+
+def with_identifiers(questions: Sequence[Question]) -> list[Question]:
+    """For the first chunk of the document, by the identifier in it and two words of the question."""
+    return [
+        dataclasses.replace(
+            question, text=f"{' '.join(question.text.split()[:2])} {identifier(question.document)}", chunk=0
+        )
+        for question in questions
+    ]
+
+
 async def timed(library: Library, questions: Sequence[Question], name: str) -> Figures:
     """Hybrid searches one after another, as a caller sees them, embedding the query included."""
+    narrowed = FILTERS[name]
     for question in questions[:WARM_UP]:
-        await ask(library, question, "hybrid", FILTERS[name])
-    took = []
+        await ask(library, question, "hybrid", narrowed, per_document=AS_USERS)
+    took: list[float] = []
+    shown: list[tuple[SearchHit, ...]] = []
     for question in questions:
         started = time.perf_counter()
-        await ask(library, question, "hybrid", FILTERS[name])
+        hits = await ask(library, question, "hybrid", narrowed, per_document=AS_USERS)
         took.append((time.perf_counter() - started) * 1_000)
-    found = [await ask(library, question, "vector", FILTERS[name]) for question in questions]
+        shown.append(hits)
+    found = []
+    for question in questions:
+        seen = await answer(library, question, "vector", narrowed, TOP)
+        read = dataclasses.replace(question, text=seen.read_as or question.text)
+        found.append(recall(library, read, seen.hits, name))
     cuts = statistics.quantiles(took, n=100)
     return {
         "p50": cuts[49],
         "p95": cuts[94],
-        "recall": statistics.fmean(
-            recall(library, question, hits, name) for question, hits in zip(questions, found, strict=True)
-        ),
-        "rows": statistics.fmean(len(hits) for hits in found),
+        "recall": statistics.fmean(found),
+        "rows": statistics.fmean(map(len, shown)),
+        "documents": statistics.fmean(len({hit.document_id for hit in hits}) for hits in shown),
     }
 
 
 async def ranked(library: Library, questions: Sequence[Question], mode: Mode) -> Figures:
-    """nDCG of the first ten: three for the chunk that answers, one for another chunk of its document."""
-    ideal = discounted([3, *[1] * (CHUNKS_A_DOCUMENT - 1)])
+    """nDCG of the first ten. A document shows one passage: 3 for the chunk that answers, 1 for another."""
     gains = []
     for question in questions:
-        hits = await ask(library, question, mode, {})
-        gains.append(discounted([grade(library, question, hit) for hit in hits]) / ideal)
+        hits = await ask(library, question, mode, {}, per_document=AS_USERS)
+        grades = (grade(library, question, hit) / math.log2(place + 2) for place, hit in enumerate(hits))
+        gains.append(next((each for each in grades if each), 0.0) / 3)
     return {"ndcg": statistics.fmean(gains)}
 
 
 async def ask(
-    library: Library, question: Question, mode: Mode, narrowed: dict[str, Any]
+    library: Library,
+    question: Question,
+    mode: Mode,
+    narrowed: dict[str, Any],
+    *,
+    per_document: int = TOP,
 ) -> tuple[SearchHit, ...]:
-    query = SearchQuery(query=question.text, mode=mode, limit=TOP, per_document=TOP, **narrowed)
-    return (await library.search.search(library.tenant_id, query)).hits
+    """Recall needs every passage of a document; a user gets one while other documents match (AS_USERS)."""
+    return (await answer(library, question, mode, narrowed, per_document)).hits
+
+
+async def answer(
+    library: Library, question: Question, mode: Mode, narrowed: dict[str, Any], per_document: int
+) -> SearchAnswer:
+    query = SearchQuery(query=question.text, mode=mode, limit=TOP, per_document=per_document, **narrowed)
+    return await library.search.search(library.tenant_id, query)
 
 
 def grade(library: Library, question: Question, hit: SearchHit) -> int:
     if hit.document_id != library.documents[question.document]:
         return 0
     return 3 if hit.ordinal == question.chunk else 1
-
-
-def discounted(grades: Sequence[int]) -> float:
-    return sum(grade / math.log2(place + 2) for place, grade in enumerate(grades[:TOP]))
 
 
 def recall(library: Library, question: Question, hits: Sequence[SearchHit], name: str) -> float:

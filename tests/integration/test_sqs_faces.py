@@ -75,6 +75,24 @@ def test_a_queue_that_does_not_answer_here_is_not_warned_of(penstock: CommandLin
     assert told("inlet", "show", "jobs", "--json").json["warnings"] == []
 
 
+def test_a_queue_that_another_kind_of_inlet_reads_is_refused(penstock: CommandLine, objects: Objects) -> None:
+    told = penstock.with_variables(**objects.variables)
+    url = objects.queue("jobs")
+    adds = (
+        ("inlet", "add", "s3", "events", "--queue-url", url),
+        ("inlet", "add", "sqs", "jobs", "--queue-url", url, "--type", "job"),
+    )
+    for (first, second), reader in ((adds, "events"), (adds[::-1], "jobs")):
+        assert told(*first).code == 0
+        refused = told(*second)
+        assert refused.code != 0
+        assert f"the inlet '{reader}' reads the queue {url} already" in refused.err
+        assert f"penstock inlet remove {reader}" in refused.err
+        assert [each["name"] for each in told("inlet", "list", "--json").json["inlets"]] == [reader]
+        assert told(*first).code == 0, "it may be changed"
+        assert told("inlet", "remove", reader, "--yes").code == 0
+
+
 def test_an_option_that_cannot_be_used_is_named(penstock: CommandLine, objects: Objects) -> None:
     for words, said in (
         (("sqs", "jobs", "--queue-url", "jobs", "--type", "x"), "is not the URL of a queue"),

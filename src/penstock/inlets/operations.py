@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from penstock.db import Connection
-from penstock.errors import NotFound
+from penstock.errors import Conflict, NotFound
 
 LIST = (
     "select name, kind, source, tenant, task_types, config, enabled,"
@@ -17,6 +17,8 @@ LIST = (
     " refused, last_received_at, last_taken_at, lag_seconds, backlog, holder, held_since, error"
     " from queues.inlets($1)"
 )
+_OF_SQS = frozenset(("sqs", "s3"))
+"""Kinds of inlets that read a queue of SQS; their sources are `KIND:URL`."""
 PUT = "select queues.put_inlet($1, $2, $3, $4, $5, $6, $7)"
 
 
@@ -70,10 +72,25 @@ class InletOperations:
         task_types: Sequence[str] | None = None,
         retention: timedelta = timedelta(days=31),
     ) -> int:
-        """Add it, or change the one of this name and source."""
+        """Add it, or change the one of this name and source. Conflict if its queue has another reader."""
+        await self._check_no_rival(source)
         types = None if task_types is None else list(task_types)
         given = (name, kind, source, json.dumps(dict(config)), tenant, types, retention)
         return cast("int", await self._connection.fetchval(PUT, *given))
+
+    async def _check_no_rival(self, source: str) -> None:
+        """Two inlets of one queue of SQS would each refuse, or make tasks of, what is the other's."""
+        kind, _, queue = source.partition(":")
+        if kind not in _OF_SQS:
+            return
+        for other in _OF_SQS - {kind}:
+            reader = await self.reader_of(f"{other}:{queue}")
+            if reader is not None:
+                raise Conflict(
+                    f"the inlet {reader!r} reads the queue {queue} already, as {other}",
+                    "queue_url",
+                    f"Name another queue, or remove it first: penstock inlet remove {reader}",
+                )
 
     async def list(self, name: str | None = None) -> list[InletFigures]:
         rows = await self._connection.fetch(LIST, name)

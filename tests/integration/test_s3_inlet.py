@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from penstock.accounts.accounts import Accounts
+from penstock.db.reconnecting import ReconnectingConnection
 from penstock.db.tenancy import TenantPool
+from penstock.db.types import Record
+from penstock.inlets import s3, sqs
 from tests.integration.moving import add_inlet, figures, moving
 from tests.integration.test_s3_source import LIVE, add, become, text_of
 from tests.plugins.database import Database
@@ -231,6 +234,83 @@ async def test_a_message_of_which_one_part_is_refused_stays_and_its_other_parts_
         assert await works.value(LOOKS) == 2
         counted = await figures(database)
         assert (counted["taken"], counted["refused"]) == (2, 2)
+
+
+async def test_a_message_of_too_many_events_is_refused_and_holds_up_no_other(
+    database: Database, tmp_path: Path, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqs, "MOST_PARTS", 20)
+    async with works_on(database, tmp_path, **objects.settings) as works:
+        await works.engine.sources.add(works.tenant_id, "s3", {"path": BUCKET})
+        url = objects.queue()
+        await add_inlet(database, "s3", url)
+        objects.send(url, {"Records": [record(f"{n}.txt") for n in range(21)]})
+        for n in range(3):
+            objects.send(url, {"Records": [record(f"{n}/{part}.txt") for part in range(10)]})
+        async with moving(works.engine.settings):
+            await eventually(lambda: _counted(works, 30), within=60)
+            await eventually(lambda: _refused(database, 1), within=60)
+        async with database.connect("admin") as admin:
+            reason = await admin.fetchval("select reason from queues.inlet_refusal")
+        assert reason == "it would make 21 tasks, more than 20: send fewer events in a message"
+        assert objects.left(url) == 1, "it is left to its queue's redrive policy"
+
+
+async def _refused(database: Database, wanted: int) -> bool:
+    return (await figures(database))["refused"] == wanted
+
+
+async def test_the_sources_of_many_events_are_asked_for_in_several_calls(
+    database: Database, tmp_path: Path, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(s3, "MOST_AT_ONCE", 4)
+    asked: list[int] = []
+    fetch = ReconnectingConnection.fetch
+
+    async def fetching(self: ReconnectingConnection, query: str, *given: Any) -> list[Record]:
+        if query == s3.ROUTE:
+            asked.append(len(given[0]))
+        return await fetch(self, query, *given)
+
+    monkeypatch.setattr(ReconnectingConnection, "fetch", fetching)
+    async with works_on(database, tmp_path, **objects.settings) as works:
+        await works.engine.sources.add(works.tenant_id, "s3", {"path": BUCKET})
+        url = objects.queue()
+        await add_inlet(database, "s3", url)
+        objects.send(url, {"Records": [record(f"{n}.txt") for n in range(10)]})
+        async with moving(works.engine.settings):
+            await eventually(lambda: objects.left(url) == 0, within=60)
+        items = await works.value(
+            "select count(distinct payload ->> 'item') from queues.task where task_type = 'read-item'"
+        )
+    assert items == 10
+    assert asked == [4, 4, 2]
+
+
+async def test_events_whose_sources_cannot_be_asked_for_are_kept_and_not_received_again(
+    database: Database, tmp_path: Path, objects: Objects
+) -> None:
+    """As while the function's privileges are missing, or an upgrade is in progress."""
+    rename = "alter function all_tenants.{} rename to {}"
+    async with works_on(database, tmp_path, **objects.settings) as works:
+        await works.engine.sources.add(works.tenant_id, "s3", {"path": BUCKET})
+        url = objects.queue()
+        await add_inlet(database, "s3", url, visibility_seconds=600)
+        for n in range(3):
+            objects.send(url, event(f"{n}.txt"))
+        async with database.connect("admin") as admin:
+            await admin.execute(rename.format("sources_of_objects", "away"))
+            async with moving(works.engine.settings) as mover:
+                await eventually(lambda: mover.failures >= 3, within=60)
+                assert "sources_of_objects" in str(mover.error)
+                await admin.execute(rename.format("away", "sources_of_objects"))
+                await eventually(lambda: _counted(works, 3), within=60)
+                await admin.execute(rename.format("sources_of_objects", "away"))
+                objects.send(url, event("4.txt"))
+                await eventually(lambda: mover.failures >= 2, within=60)
+        names = ["ApproximateNumberOfMessages"]
+        found = objects.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+        assert found == {"ApproximateNumberOfMessages": "1"}, "a stop gives back what is kept"
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -19,6 +19,8 @@ from penstock.observe import get_logger
 log = get_logger(__name__)
 
 UNREAD: Final = "no S3 source reads its bucket; add one: penstock source add s3 BUCKET/PREFIX"
+MOST_AT_ONCE: Final = 500
+"""Events per call that asks for their sources."""
 ROUTE: Final = "select position, tenant, source_id from all_tenants.sources_of_objects($1, $2, $3, $4)"
 
 
@@ -51,8 +53,12 @@ class EventDecoder:
 
     async def _routes(self, events: Sequence[ObjectEvent]) -> list[list[tuple[str, str]] | None]:
         """Tenant and source of each that has not seen it yet; None if nobody reads the bucket."""
-        if not events:
-            return []
+        found: list[list[tuple[str, str]] | None] = []
+        for start in range(0, len(events), MOST_AT_ONCE):
+            found += await self._routes_of_few(events[start : start + MOST_AT_ONCE])
+        return found
+
+    async def _routes_of_few(self, events: Sequence[ObjectEvent]) -> list[list[tuple[str, str]] | None]:
         rows = await self._line.fetch(
             ROUTE,
             [each.bucket for each in events],

@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final, Protocol
 
+from penstock.db.connect import CONNECTION_LOST
 from penstock.errors import PenstockError
+from penstock.inlets.about_data import is_about_data
 from penstock.inlets.protocol import Incoming, InletRow
 from penstock.inlets.register import Surroundings
 from penstock.inlets.sqs_payloads import LargePayloads, PayloadRefused, StoreUnavailable
@@ -66,41 +68,92 @@ class SqsInlet:
     decode: MessageDecoder
     _later: dict[str, deque[SqsMessage]] = field(default_factory=dict)
     """Messages of FIFO groups of which an earlier one is being handed over."""
+    _kept: list[SqsMessage] = field(default_factory=list)
+    """Messages that were received and not handed over: the next receive is about them."""
     _heads_out: list[SqsDelivery] = field(default_factory=list)
     """The heads of FIFO groups that the last receive took out of the line."""
     _careful_until: float = 0.0
     """One message at a time until then: each receive counts, and those behind a bad one are innocent."""
 
     async def receive(self, limit: int, wait: float) -> Sequence[Incoming]:
-        await self._drop_unsettled()
+        messages = await self._still_kept()
+        if not messages:
+            await self._drop_unsettled()
+            messages = await self._found(limit, wait)
+        try:
+            return await self._decoded(messages)
+        except asyncio.CancelledError:
+            self._kept = messages  # aclose() gives them back, also if this is cancelled again
+            await self._give_back_kept()
+            raise
+        except Exception as error:
+            if isinstance(error, CONNECTION_LOST) or not is_about_data(error):
+                # No message is to blame, and to receive them again would cost each a delivery.
+                self._kept = messages
+                await self._renew(messages)
+            raise
+
+    async def _found(self, limit: int, wait: float) -> list[SqsMessage]:
+        """New messages, or of FIFO groups those that waited for the ones before them."""
+        found: list[SqsMessage] = []
         if not self._later:
             now = monotonic()
             most = 1 if now < self._careful_until else limit
             found = [_message(each, now) for each in await self.queue.receive(most, wait)]
-        else:
-            found = []
-        heads = self._heads(found) if self.queue.is_fifo else found
+        return self._heads(found) if self.queue.is_fifo else found
+
+    async def _still_kept(self) -> list[SqsMessage]:
+        """What an earlier receive has left, but for what others may have received since."""
+        kept, self._kept = self._kept, []
+        age = self.queue.visibility
+        now = monotonic()
+        left = [each for each in kept if now - each.delivery.received_at < age]
+        self._drop(each.delivery.group for each in kept if now - each.delivery.received_at >= age)
+        await self._renew([each for each in left if self._is_late(each)])
+        return left
+
+    async def _renew(self, messages: Sequence[SqsMessage]) -> None:
+        """Hide them as long as if they had just been received."""
+        if not messages:
+            return
         try:
-            return await self._decoded(heads)
-        except asyncio.CancelledError:
-            handles = [each.delivery.handle for each in heads]
-            await self.queue.give_back(handles + self._drop(each.delivery.group for each in heads))
-            raise
+            await self.queue.hide([each.delivery.handle for each in messages], self.queue.visibility)
+        except PenstockError as error:
+            log.throttled("inlet_failed", key=self.name, inlet=self.name, error=error)
+            return
+        for each in messages:
+            each.delivery.received_at = monotonic()
+
+    async def _give_back_kept(self) -> None:
+        """Show what is in hand to others at once, with what waits behind it."""
+        handles = [each.delivery.handle for each in self._kept]
+        handles += self._drop(each.delivery.group for each in self._kept)
+        if handles:
+            await self.queue.give_back(handles)
+        self._kept = []
 
     async def _decoded(self, messages: Sequence[SqsMessage]) -> list[Incoming]:
         """What the messages ask for; those that ask for nothing are deleted."""
         readable, incoming = await self._bodies(messages)
         done = []
-        for message, parts in zip(readable, await self.decode(readable), strict=True):
+        decoded = await self.decode(readable)
+        for number, (message, parts) in enumerate(zip(readable, decoded, strict=True)):
+            if len(parts) > MOST_PARTS:
+                reason = f"it would make {len(parts)} tasks, more than {MOST_PARTS}: "
+                parts = [refused_message(message, f"{reason}send fewer events in a message")]
             if len(incoming) + len(parts) > MOST_PARTS:
-                break  # this one and the next come again
+                self._kept = readable[number:]
+                break
             message.delivery.left = len(parts)
             incoming.extend(parts)
             if not parts:
                 done.append(message.delivery.handle)
         if done:
             log.info("inlet_ignored", inlet=self.name, messages=len(done))
-            await self.queue.delete(done)
+            try:
+                await self.queue.delete(done)
+            except PenstockError as error:  # they come again, and the others are handed over now
+                log.throttled("inlet_failed", key=self.name, inlet=self.name, error=error)
         return incoming
 
     async def _bodies(self, messages: Sequence[SqsMessage]) -> tuple[list[SqsMessage], list[Incoming]]:
@@ -152,6 +205,7 @@ class SqsInlet:
             await self.queue.hide(dropped, 0)
 
     async def aclose(self) -> None:
+        await self._give_back_kept()
         if dropped := self._drop(list(self._later)):
             await self.queue.give_back(dropped)
         await self.decode.aclose()

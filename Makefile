@@ -79,7 +79,8 @@ test-again: ## run each of at most three tests that failed once more, alone, and
 # The whole of V's tests, or with CORE=1 what CI has time for. Where that version cannot be had it says why and goes on.
 OLDER_CORE := tests/sql/test_leases.py tests/sql/test_enqueue.py tests/sql/test_large_payloads.py tests/sql/test_failure.py \
   tests/sql/test_take_in.py tests/sql/test_grants.py tests/sql/test_search_ranking.py tests/sql/test_document_moves.py \
-  tests/sql/test_index_staging.py tests/security/test_row_security.py tests/integration/test_owners.py
+  tests/sql/test_index_staging.py tests/security/test_row_security.py tests/integration/test_owners.py \
+  tests/integration/test_worker_cancels.py tests/integration/test_pipeline.py
 OLDER := tests/sql tests/security/test_row_security.py tests/integration/test_owners.py tests/integration/test_migrator.py \
   tests/integration/test_bullmq_postgres.py $(wildcard tests/integration/test_worker_*.py tests/integration/test_pipeline*.py \
   tests/integration/test_document_[fi]*.py tests/integration/test_search*.py tests/integration/test_intake*.py)

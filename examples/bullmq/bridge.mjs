@@ -275,8 +275,21 @@ async function takeDelayed(queue, settings) {
     return batches.take(message);
   }
   let kept = 0;
+  let most = MOST_MESSAGES;
   for (;;) {
-    const jobs = (await source.getDelayed(kept, kept + MOST_MESSAGES - 1)).filter(Boolean);
+    let jobs;
+    try {
+      jobs = (await source.getDelayed(kept, kept + most - 1)).filter(Boolean);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      // The data of one is not JSON: one by one, so that only this one is kept.
+      if (most === 1) {
+        log("delayed_kept", { queue, reason: error.message });
+        kept += 1;
+      }
+      most = 1;
+      continue;
+    }
     if (jobs.length === 0) break;
     for (const job of jobs) fault("received");
     const rows = await Promise.all(

@@ -484,6 +484,22 @@ async def test_a_delayed_job_that_cannot_be_taken_stays_in_redis_and_stops_no_st
         assert [line["kept"] for line in said if line["event"] == "delayed_taken"] == [2]
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_delayed_job_that_bullmq_itself_cannot_read_stops_no_start(
+    database: Database, hands: Hands, bridges: Bridges, version: Version
+) -> None:
+    hands.ask("raw", command=["HSET", f"bull:{INGEST}:broken", "name", "ingest", "data", "{", "opts", "{}"])
+    hands.ask("raw", command=["ZADD", f"bull:{INGEST}:delayed", "1e16", "broken"])
+    hands.add(INGEST, *(job(n, delay=n * 3_600_000) for n in (1, 2)), version=version)
+    queues = {INGEST: {**bridges.config["queues"][INGEST], "delayed": "take"}}
+    async with moved(database) as there:
+        bridge = bridges.start(version=version, queues=queues)
+        await eventually(lambda: there.numbers_are(1, 2))
+        await eventually(lambda: hands.counts(INGEST) == {"delayed": 1})
+        said = bridges.stop(bridge)
+        assert [line["kept"] for line in said if line["event"] == "delayed_taken"] == [1]
+
+
 def test_the_examples_tasks_are_those_its_configuration_names() -> None:
     named = {task_type for settings in EXAMPLE.values() for task_type in settings["jobs"].values()}
     assert named == {task_type for jobs in QUEUES.values() for task_type in jobs.values()}

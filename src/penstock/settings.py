@@ -323,7 +323,7 @@ def _variable(field: str) -> str:
     return PREFIX + field.upper()
 
 
-OTHER_NAMES = frozenset({"chaos_long", "source_password", "test_database_url"})
+OTHER_NAMES = frozenset({"bench_collections", "chaos_long", "source_password", "test_database_url"})
 """Variables with the prefix that are not settings but are read elsewhere."""
 
 _reported: set[str] = set()

@@ -9,6 +9,10 @@ from penstock.pipeline.parse.office.pieces import Pieces
 Row = Mapping[int, str]
 """The cells that are not empty, by column."""
 
+_SPARSE, _LARGE = 20, 10_000
+"""A table of more places than this whose cells fill less than one of twenty is written without its empty places: with one
+cell for each row and column, 200 kB of spreadsheet would become eleven million characters."""
+
 
 def filled(row: Sequence[str]) -> Row:
     return {at: cell for at, cell in enumerate(row) if cell.strip()}
@@ -32,7 +36,11 @@ def add_sheet(pieces: Pieces, name: str, rows: Iterable[Row]) -> None:
 
 def _add_table(pieces: Pieces, rows: list[Row]) -> None:
     columns = sorted({at for row in rows for at in row})
-    pieces.table([[row.get(at, "") for at in columns] for row in rows])
+    places = len(rows) * len(columns)
+    if places > _LARGE and places > _SPARSE * sum(map(len, rows)):
+        pieces.table([[row[at] for at in sorted(row)] for row in rows])
+    else:
+        pieces.table([[row.get(at, "") for at in columns] for row in rows])
 
 
 def hidden_warning(count: int) -> tuple[str, ...]:

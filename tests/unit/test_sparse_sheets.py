@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.pipeline.parse.office.pieces import Pieces
 from penstock.pipeline.parse.office.sheet import Row, add_sheet
 
 
-def text_of(rows: list[Row]) -> str:
+def text_of(rows: Sequence[Row]) -> str:
     pieces = Pieces()
     add_sheet(pieces, "Stock", rows)
-    return pieces.text
+    return pieces.text()
 
 
 def test_one_cell_in_each_row_and_column_is_not_padded() -> None:

@@ -1,17 +1,16 @@
--- One search over chunks and clients: by vector, by text, or both, with the parts of every score. Both are fused by their
--- scores: nearness from the farthest to the nearest found, words relative to the best match, weighted by search.vector_weight(); for a
--- document in a language that no model reads (search.reads_language), words alone. With _corrected (a model got the query with its
--- misspelt words replaced by the likeliest) nearness counts half: the correction may be wrong, and words look for several.
--- What contains an identifier of the query, whole and literally, in its text or in its document's title, file name or path, comes
--- first; dashes are hyphens there (search.with_hyphens). The query is given as text and as one vector per model in
--- use; ranks and nearness are within a model, so that scores of two models are never compared. An index outside the database
--- passes its hits by vector in _near and by text in _matched. At most _per_document passages of a document are found while
--- others match; the first of a document has the document's score: its nearest and its best matching passage together. Stable:
--- all parts see one snapshot, so during a re-index a search shows one version of a document, never two.
--- `coverage` is the share of the query's words that a hit contains, weighted by how rare they are; null when the query has no
--- words. With _joined a passage includes the passages before and after it that match at least half as well, and those are not listed
--- again: ordinal_from to ordinal_to, and char_start to char_end of the document's text. In a snippet U+E000 opens and U+E001 closes a
--- match. Raises PS005, PS012.
+-- One search over chunks and clients: by vector, by text, or both, with the parts of every score. Both are fused by their scores:
+-- nearness from the farthest to the nearest found, words relative to the best match, weighted by search.vector_weight(); for a document
+-- in a language that no model reads (search.reads_language), words alone. With _corrected (a model got the query with its misspelt
+-- words replaced by the likeliest) nearness counts half: the correction may be wrong, and words look for several. What contains an
+-- identifier of the query, whole and literally, in its text or in its document's title, file name or path, comes first; a dash counts
+-- as a hyphen. The query is given as text and as one vector per model in use; ranks and nearness are within a model, so that scores of
+-- two models are never compared. An index outside the database passes its hits by vector in _near and by text in _matched. At most
+-- _per_document passages of a document are found while others match; the first of a document has the document's score: its nearest and
+-- its best matching passage together. Stable: all parts see one snapshot, so during a re-index a search shows one version of a
+-- document, never two. `coverage` is the share of the query's words that a hit contains, weighted by how rare they are; null when the
+-- query has no words. With _joined a passage includes the passages before and after it that match at least half as well, and those are
+-- not listed again: ordinal_from to ordinal_to, and char_start to char_end of the document's text. In a snippet U+E000 opens and U+E001
+-- closes a match. Raises PS005, PS012.
 create or replace function search.find(
   _query text,
   _mode text,
@@ -77,9 +76,14 @@ declare
   v_shares double precision[];
   v_added boolean[];
   v_identifiers text[] := case when _mode = 'vector' then '{}'::text[] else search.identifiers(_query) end;
-  -- Whole: INV-100 is not in INV-1001.
-  v_patterns text[] := array(
-    select '(?<![[:alnum:]])' || regexp_replace(i.word, '([^[:alnum:]])', '\\\1', 'g') || '(?![[:alnum:]])'
+  -- These patterns know the dashes of search.with_hyphens: to replace them in every text took as long as the rest of the search.
+  v_dashed text[] := array(
+    select replace(regexp_replace(i.word, '([^[:alnum:]])', '\\\1', 'g'), '\-', '[-\u2010-\u2013\u2212]')
+    from unnest(v_identifiers) with ordinality as i (word, place)
+    order by i.place);
+  -- The longest part between hyphens, without which no text needs to be compared with a pattern.
+  v_parts text[] := array(
+    select (select p.part from unnest(string_to_array(i.word, '-')) as p (part) order by length(p.part) desc limit 1)
     from unnest(v_identifiers) with ordinality as i (word, place)
     order by i.place);
 begin
@@ -146,21 +150,27 @@ begin
       ) n
       join language l on l.name = n.name
     ), label as materialized (
-      select d.document_id as id, lower(search.with_hyphens(concat_ws(E'\n', d.title, d.filename, d.path))) as lowered
+      select d.document_id as id, lower(concat_ws(E'\n', d.title, d.filename, d.path)) as lowered
       from (select distinct f.id from fused f where cardinality(v_identifiers) > 0 and f.kind = 'chunk') f
       join ingest.document d on d.document_id = f.id
     ), named as (
       select f.*, case when cardinality(v_identifiers) > 0 and f.kind = 'chunk' then (
-        select avg((position(i.word in c.lowered) > 0 and c.lowered ~ i.pattern)::integer)::float8
+        -- Whole: INV-100 is not in INV-1001.
+        select avg((
+          (position(i.word in c.lowered) > 0
+            or position(i.part in c.lowered) > 0 and octet_length(c.lowered) > length(c.lowered) and c.lowered ~ i.dashed)
+          and c.lowered ~ ('(?<![[:alnum:]])' || i.dashed || '(?![[:alnum:]])'))::integer)::float8
         from (
-          select concat_ws(E'\n', lower(search.with_hyphens(c.text)), b.lowered) as lowered from ingest.chunk c
-          left join label b on b.id = f.id
-          where c.document_id = f.id and c.generation = f.generation and c.ordinal = f.ordinal) c
-        cross join unnest(v_identifiers, v_patterns) as i (word, pattern)) else 0 end as exact,
+          select concat_ws(E'\n', lower(t.text), b.lowered) as lowered from ingest.chunk t
+          where t.document_id = f.id and t.generation = f.generation and t.ordinal = f.ordinal
+          offset 0  -- or the text would be read again for each use
+        ) c
+        cross join unnest(v_identifiers, v_parts, v_dashed) as i (word, part, dashed)) else 0 end as exact,
         case when u.id is null then w.weight else 0 end as weight
       from fused f
       cross join weighed w
       left join unread u on f.kind = 'chunk' and u.id = f.id
+      left join label b on f.kind = 'chunk' and b.id = f.id
     ), scored as (
       select n.*, case _mode
           when 'vector' then n.vector_score

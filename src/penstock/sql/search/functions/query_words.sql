@@ -1,8 +1,8 @@
 -- The lexemes that a query looks for, in every configuration that the tenant's documents were read with. A word that no document
 -- contains is replaced by words that differ from it in one letter, or by the parts of a compound, and `share` says how much of its
 -- weight each carries. With a language that writes compounds, parts of known compounds and compounds of neighbouring words are added
--- (`is_added`). So is a number with and without the hyphen before it (search.other_sign). A word that is a stop word in one of several languages is none in the others, unless there is no other word.
--- Raises PS012.
+-- (`is_added`). So is a number with and without the hyphen before it (search.other_sign). A word that is a stop word in one of several
+-- languages is none in the others, unless there is no other word. Raises PS012.
 create or replace function search.query_words(_query text)
 returns table (text_config text, lexeme text, share double precision, is_added boolean)
 language plpgsql

@@ -34,5 +34,6 @@ pytest_plugins = [
     "tests.plugins.dovecot",
     "tests.plugins.valkey",
     "tests.plugins.bullmq",
+    "tests.plugins.bullmq_bridges",
     "tests.plugins.console",
 ]

@@ -35,7 +35,7 @@ Numbers: TypeAlias = npt.NDArray[np.float64]
 
 
 async def measure(embedder: str) -> list[Row]:
-    """For each question the hits a user would see first and the best passages, with what relevance is made of."""
+    """For each question the hits a user sees first and the best passages, with what relevance is made of."""
     with tempfile.TemporaryDirectory(prefix="penstock-relevance-") as folder:
         settings = Settings(data_dir=Path(folder), embedder=embedder, log_level="error")
         async with tenant_session(settings, create=True) as session:

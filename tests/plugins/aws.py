@@ -40,7 +40,7 @@ def _client(endpoint: str, service: str) -> Any:
 
 
 def _wait_for_messages(self: Queue, timeout: int) -> None:
-    """moto's own returns at once while all messages wait for their group, and a long poll takes a processor."""
+    """moto's own returns at once while messages wait for their group: a long poll would take a processor."""
     time.sleep(0.02)
     _WAIT_FOR_MESSAGES(self, timeout)
 

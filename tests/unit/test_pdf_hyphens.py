@@ -12,7 +12,8 @@ from penstock.pipeline.parse.pdf.reading import PlacedPage, read_layout
 from penstock.pipeline.parse.pdf.rules import RuledLine
 from penstock.pipeline.parse.pdf.words import HYPHEN
 from tests.unit import odd_files
-from tests.unit.test_pdf_pages import lines, read
+from tests.unit.placed_words import lines
+from tests.unit.test_pdf_pages import read
 
 FRENCH = "Les mesures des ponts"
 DUTCH = "Het water van een rivier"

@@ -10,7 +10,8 @@ from bench.reading import penstock_reading
 from penstock.pipeline.parse.pdf.lines import rows
 from penstock.pipeline.parse.pdf.repeats import Repeats
 from tests.unit import odd_files
-from tests.unit.test_pdf_pages import LEFT, RIGHT, lines, placed
+from tests.unit.placed_words import lines, placed
+from tests.unit.test_pdf_pages import LEFT, RIGHT
 
 
 def made(headers: list[str]) -> bytes:

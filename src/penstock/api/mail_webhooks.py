@@ -114,8 +114,10 @@ async def gmail(request: Request) -> Response:
 
 
 def _limited_sender(request: Request, provider: str) -> Hashable:
-    """Who sends this, as far as anybody knows yet. Raises a 429 while its address is over its limit of requests
-    that were refused: genuine ones do not count, since behind a proxy all senders have the proxy's address."""
+    """Who sends this, as far as anybody knows yet. Raises a 429 while too many requests of its address were refused.
+
+    Genuine ones do not count: behind a proxy all senders have the proxy's address.
+    """
     sender, limits, most = _counted_as(request, provider)
     refuse_over(Allowance(most, 0, 0.0, limits.wait(sender, most)), "PENSTOCK_REQUESTS_PER_MINUTE")
     return sender

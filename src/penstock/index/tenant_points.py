@@ -23,7 +23,7 @@ PAGE = 1_000
 
 CARE, MOST_CARE = 6, 1_000
 """How many neighbours a search by vector looks at for each that is wanted, as with pgvector
-(search.nearest_indexed). By Qdrant's own default, as many as are wanted, one of ten was missed among 100,000."""
+(search.nearest_indexed). By Qdrant's default, as many as are wanted, one of ten was missed among 100,000."""
 
 
 @dataclass(frozen=True, slots=True)

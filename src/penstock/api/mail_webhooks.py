@@ -114,7 +114,7 @@ async def gmail(request: Request) -> Response:
 
 
 def _limited_sender(request: Request, provider: str) -> Hashable:
-    """Who sends this, as far as anybody knows yet. Raises a 429 while too many requests of its address were refused.
+    """Who sends this, as far as anybody knows. Raises a 429 after too many refused requests of its address.
 
     Genuine ones do not count: behind a proxy all senders have the proxy's address.
     """

@@ -26,8 +26,8 @@ PAYLOAD_INDEXES: Final[dict[str, models.KeywordIndexParams | models.PayloadSchem
     "isDeleted": models.PayloadSchemaType.BOOL,
 }
 
-# No graph over all tenants, which no search uses; each large tenant gets its own. It is built with care, because
-# each search gains.
+# No graph over all tenants, which no search uses; each large tenant gets its own. It is built with care,
+# because each search gains.
 GRAPHS: Final = models.HnswConfigDiff(m=0, payload_m=16, ef_construct=200)
 
 

@@ -10,8 +10,8 @@ Row = Mapping[int, str]
 """The cells that are not empty, by column."""
 
 _SPARSE, _LARGE = 20, 10_000
-"""A table of more places than this whose cells fill less than one of twenty is written without its empty places:
-with one cell for each row and column, 200 kB of spreadsheet would become eleven million characters."""
+"""A larger table, of which cells fill less than one of twenty places, is written without the empty ones: with
+a cell for each row and column, 200 kB of spreadsheet would become eleven million characters."""
 
 
 def filled(row: Sequence[str]) -> Row:

@@ -12,13 +12,14 @@ import pytest
 from penstock import Exponential
 from tests.integration.bullmq_inlets import QUEUES, Moved, example, moved, node_url
 from tests.plugins.bullmq import BRIDGE, VERSIONS, Bridges, Hands, NodePackages, Version, hands_on
-from tests.plugins.bullmq_bridges import EXAMPLE, INGEST, job
+from tests.plugins.bullmq_bridges import INGEST, job, queues_of_the_example
 from tests.plugins.database import Database
 from tests.plugins.server_of_own import ServerOfOwn
 from tests.plugins.valkey import valkey_server
 from tests.plugins.workers import eventually
 from tests.sql.queue_calls import calls
 
+EXAMPLE = queues_of_the_example()
 # The defaultJobOptions of the team's queues, as their code has them.
 OF_THE_TEAM: dict[str, dict[str, Any]] = {
     "ingest-document": {

@@ -15,8 +15,6 @@ from tests.plugins.database import Database
 from tests.plugins.valkey import Valkey
 
 INGEST = "ingest-document"
-EXAMPLE = json.loads((BRIDGE.parent / "bridge.json").read_text())["queues"]
-"""The configuration that comes with it, by queue."""
 
 
 @pytest.fixture
@@ -25,11 +23,16 @@ def bridges(
 ) -> Iterator[Bridges]:
     """Bridges on this test's database and the module's Valkey, which begins empty."""
     valkey.flush()
-    config = {"queues": {INGEST: EXAMPLE[INGEST]}, "lock_ms": 1000}
+    config = {"queues": {INGEST: queues_of_the_example()[INGEST]}, "lock_ms": 1000}
     environment = {"PENSTOCK_DATABASE_URL": node_url(database), "REDIS_URL": valkey.url}
     started = Bridges(node_packages, tmp_path, environment, config)
     yield started
     started.end()
+
+
+def queues_of_the_example() -> dict[str, Any]:
+    """The configuration that comes with the bridge; read when it is needed, for a project may have none."""
+    return dict(json.loads((BRIDGE.parent / "bridge.json").read_text())["queues"])
 
 
 def job(n: int, name: str = "ingest", **opts: Any) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class TenantPoints:
                 using=using,
                 limit=limit,
                 query_filter=self._mine(within),
-                search_params=models.SearchParams(hnsw_ef=max(limit, min(CARE * limit, MOST_CARE))),
+                search_params=_care(self.client, limit),
                 with_payload=["documentId", "generation", "chunkIndex"],
             )
         )
@@ -120,3 +120,10 @@ class TenantPoints:
         for point in points:
             if (point.payload or {}).get(TENANT) != str(self.tenant_id):
                 raise ValueError(f"point {point.id} is not one of the tenant {self.tenant_id}")
+
+
+def _care(client: AsyncQdrantClient, limit: int) -> models.SearchParams | None:
+    """None in the client's local mode, which has no graph and warns of what it does not need."""
+    if client.init_options.get("url") is None:
+        return None
+    return models.SearchParams(hnsw_ef=max(limit, min(CARE * limit, MOST_CARE)))

@@ -29,9 +29,14 @@ begin
     v_end - interval '60 minutes',
     least(v_end - interval '3 minutes', coalesce(
       (select max(s.minute) from queues.sample s where s.tenant_id is null), v_end - interval '60 minutes')));
-  while v_minute < v_end loop
-    select greatest(1, count(*) / 50000) into v_every
-    from queues.attempt a where a.closed_at >= v_minute and a.closed_at < v_minute + interval '1 minute';
+  -- Only the minutes in which something ended: a new installation has an empty hour behind it.
+  for v_minute, v_every in
+    select date_trunc('minute', a.closed_at), greatest(1, count(*) / 50000)
+    from queues.attempt a
+    where a.closed_at >= v_minute and a.closed_at < v_end
+    group by 1
+    order by 1
+  loop
     insert into queues.sample as s (queue_id, tenant_id, minute, done, failed, waited, ran)
     select c.queue_id, c.tenant_id, v_minute, coalesce(v_every * sum(c.ended) filter (where c.kind = 'done'), 0),
       coalesce(v_every * sum(c.ended) filter (where c.kind = 'failed'), 0),
@@ -44,7 +49,6 @@ begin
     where (s.done, s.failed) is distinct from (excluded.done, excluded.failed);
     get diagnostics v_count = row_count;
     v_written := v_written + v_count;
-    v_minute := v_minute + interval '1 minute';
   end loop;
   insert into queues.sample as s (queue_id, tenant_id, minute, ready, running, waiting, dead)
   select d.queue_id, d.tenant_id, v_end - interval '1 minute', d.ready, d.running, d.waiting, d.dead

@@ -15,10 +15,15 @@ from penstock.observe.snapshot import InletGauge
 from penstock.queue.schedule import Schedule
 from penstock.queue.task_type import TaskType
 
-PUT_TYPE = (
-    "select queues.put_task_type(_task_type => $1, _queue => $2, _priority => $3, _max_attempts => $4,"
-    " _max_losses => $5, _retry => $6, _on_duplicate => $7, _time_limit => $8, _required_keys => $9,"
-    " _payload_schema => $10)"
+PUT_QUEUES = "select n, queues.put_queue(n, $2) from unnest($1::text[]) as n"
+PUT_TYPES = (
+    "select queues.put_task_type(_task_type => t.task_type, _queue => t.queue, _priority => t.priority,"
+    " _max_attempts => t.max_attempts, _max_losses => t.max_losses, _retry => t.retry::jsonb,"
+    " _on_duplicate => t.on_duplicate, _time_limit => t.time_limit, _required_keys => t.required_keys,"
+    " _payload_schema => t.payload_schema::jsonb)"
+    " from jsonb_to_recordset($1::jsonb) as t (task_type text, queue text, priority integer,"
+    " max_attempts integer, max_losses integer, retry text, on_duplicate text, time_limit interval,"
+    " required_keys text[], payload_schema text)"
 )
 INLET_GAUGES = (
     "select inlet, received, taken, duplicates, refused, lag_seconds, backlog, silent_seconds"
@@ -75,21 +80,10 @@ class DutyCalls:
 
     async def declare(self, types: Iterable[TaskType[Any]]) -> None:
         """Register the task types in the database, so that it can check payloads and decide retries."""
-        for task_type in types:
-            options = task_type.options
-            await self._line.fetch(
-                PUT_TYPE,
-                task_type.name,
-                options.queue,
-                options.priority,
-                options.max_attempts,
-                options.max_losses,
-                options.policies(),
-                options.on_duplicate,
-                options.time_limit,
-                task_type.required_keys,
-                task_type.payload_schema(),
-            )
+        # By name, the queues first: two workers that start at once then lock the rows in the same order.
+        declared = sorted(types, key=lambda each: each.name)
+        await self.put_queues({each.options.queue for each in declared})
+        await self._line.fetch(PUT_TYPES, json.dumps([_declaration(each) for each in declared]))
 
     async def declare_schedule(self, schedule: Schedule, next_at: datetime) -> None:
         await self._line.fetch(
@@ -104,9 +98,10 @@ class DutyCalls:
             schedule.priority,
         )
 
-    async def put_queue(self, queue: str, payload_limit: int | None) -> int:
-        """Declare a queue; its number is what NOTIFY carries."""
-        return cast("int", await self._line.fetchval("select queues.put_queue($1, $2)", queue, payload_limit))
+    async def put_queues(self, queues: Iterable[str], payload_limit: int | None = None) -> dict[str, int]:
+        """Declare queues; their numbers are what NOTIFY carries."""
+        rows = await self._line.fetch(PUT_QUEUES, sorted(queues), payload_limit)
+        return dict(tuple(row) for row in rows)
 
     async def register(
         self,
@@ -188,3 +183,21 @@ class DutyCalls:
         """What is known of every inlet: those that this process, another one or a bridge reads."""
         rows = await self._line.fetch(INLET_GAUGES)
         return {row["inlet"]: InletGauge(*row[1:]) for row in rows}
+
+
+def _declaration(task_type: TaskType[Any]) -> dict[str, object]:
+    options = task_type.options
+    limit = options.time_limit
+    return {
+        "task_type": task_type.name,
+        "queue": options.queue,
+        "priority": options.priority,
+        "max_attempts": options.max_attempts,
+        "max_losses": options.max_losses,
+        "retry": options.policies(),
+        "on_duplicate": options.on_duplicate,
+        "time_limit": limit
+        and f"{limit.days} days {limit.seconds} seconds {limit.microseconds} microseconds",
+        "required_keys": task_type.required_keys,
+        "payload_schema": task_type.payload_schema,
+    }

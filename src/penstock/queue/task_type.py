@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
@@ -80,14 +81,14 @@ class TaskType(Generic[P]):
             )
         self.wants_context = len(parameters) == 2
         annotation = get_type_hints(handler).get(parameters[0].name, dict[str, Any])
-        self.decode = TypeAdapter(annotation).validator.validate_json
+        self._adapter: TypeAdapter[P] = TypeAdapter(annotation)
+        self.decode = self._adapter.validator.validate_json
         self._many: TypeAdapter[list[P]] = TypeAdapter(list[annotation])  # type: ignore[valid-type]  # run time
         self._model = (
             annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
         )
         self.required_keys: list[str] = _required_keys(annotation)
         """Keys that a payload must have."""
-        self._annotation = annotation
 
     def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[Result] | Result:
         """Run the handler here, without the queue."""
@@ -103,10 +104,11 @@ class TaskType(Generic[P]):
                 raise payload_invalid(self.name, invalid) from None
         return self._many.serializer.to_json(list(payloads)).decode()
 
+    @cached_property
     def payload_schema(self) -> str | None:
         """The JSON schema of the payload, for forms; None for a type that JSON schema cannot describe."""
         try:
-            return json.dumps(TypeAdapter(self._annotation).json_schema())
+            return json.dumps(self._adapter.json_schema())
         except PydanticUserError:
             return None
 

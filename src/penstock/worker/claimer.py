@@ -127,6 +127,7 @@ class Claimer:
         return await answer
 
     async def start(self) -> None:
+        self._wake.clear()  # it looks now, whatever it was told before
         self._task.start(self._run(), f"claimer-{self._queue}")
 
     async def stop(self) -> None:

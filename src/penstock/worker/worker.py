@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
 
@@ -40,6 +41,8 @@ MAILBOX = "penstock_worker"
 CANCEL = "penstock_cancel"
 WATCH = "penstock_watch"
 SHORTEST_SILENCE = 5.0
+LISTEN_SECONDS = 0.5
+"""How long a start waits for the listener; tasks are claimed without one, but later."""
 MAINTENANCE_SECONDS = 60.0
 
 
@@ -129,21 +132,15 @@ class Worker:
             claimer = Claimer(slots, self._lease_calls, self.metrics, waits, self._given_up, self._mailbox)
             self._slots[queue] = slots
             self._claimers[queue] = claimer
-            number = await self._calls.put_queue(queue, payload_limit)
-            self._by_number[str(number)] = claimer
+        numbers = await self._calls.put_queues(self._claimers, payload_limit)
+        self._by_number = {str(number): self._claimers[queue] for queue, number in numbers.items()}
         await self._register()
         await self._closer.start()
+        await self._listen()
         for slots in self._slots.values():
             await slots.start()
         for claimer in self._claimers.values():
             await claimer.start()
-        # Cancellations come by NOTIFY too, so the listener runs even if wake-ups are switched off.
-        channels = [READY, CANCEL, WATCH] if settings.notify else [CANCEL]
-        mailbox = MAILBOX if settings.notify else None
-        self._listener = Listener(
-            self._listen_url, channels, self._notified, self._listening, mailbox=mailbox
-        )
-        await self._listener.start()
         await self._announcer.begin()
         accountant = LeaseReconciler(self._calls, self._lease_calls, self)
         self._duties = [
@@ -161,6 +158,20 @@ class Worker:
             self._duties.append(Duty("inlets", every, lambda: inlets.look(self._errands)))
         for duty in (*self._duties, *self._options.services):
             await duty.start()
+
+    async def _listen(self) -> None:
+        """Connect the listener, before a claimer could register without a mailbox and have to look again."""
+        # Cancellations come by NOTIFY too, so the listener runs even if wake-ups are switched off.
+        notify = self._settings.notify
+        channels = [READY, CANCEL, WATCH] if notify else [CANCEL]
+        self._listener = Listener(
+            self._listen_url, channels, self._notified, self._listening, mailbox=MAILBOX if notify else None
+        )
+        await self._listener.start()
+        if notify:
+            with suppress(TimeoutError):  # the claimers look often until it is connected
+                async with asyncio.timeout(LISTEN_SECONDS):
+                    await self._listener.connected.wait()
 
     async def stop(self, grace: float | None = None) -> None:
         """Stop claiming, finish or return tasks within the grace without using up attempts, deregister."""

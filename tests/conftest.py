@@ -5,12 +5,12 @@ from tests.plugins.memory_folder import use_memory
 use_memory()  # before anything asks for a temporary folder
 
 pytest_plugins = [
+    "tests.plugins.garbage",  # first: it switches the collector off
     "tests.plugins.environment",
     "tests.plugins.certificates",
     "tests.plugins.compiled_tests",
     "tests.plugins.event_loop",
     "tests.plugins.forked_children",
-    "tests.plugins.garbage",
     "tests.plugins.order",
     "tests.plugins.parsing",
     "tests.plugins.processes",

@@ -49,7 +49,7 @@ def _limited(units: Iterable[Unit], paths: _Paths, room: int, longest: int) -> I
     for unit in units:
         if unit.section is not section or unit.header is not header:
             section, header = unit.section, unit.header
-            limit = max(longest, room - paths.cost(unit.path))
+            limit = max(longest, room - (paths.cost(unit.path) if header else paths.cost_of(section)))
         yield unit, limit
 
 
@@ -63,6 +63,13 @@ class _Paths:
 
     def short(self, path: tuple[str, ...]) -> tuple[str, ...]:
         return self._fitted(path)[0]
+
+    def cost_of(self, section: Section) -> int:
+        """Like `cost` of its path; without counting if it is short, as nearly all are."""
+        tokens = section.tokens
+        if tokens is None or tokens >= self._most:
+            return self.cost(section.path)
+        return tokens + 1 if tokens else 0
 
     def cost(self, path: tuple[str, ...]) -> int:
         return self._fitted(path)[1]

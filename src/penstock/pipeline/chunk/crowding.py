@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from penstock.model.document import Block
 
 _WINDOW = 512
-_TINY = 24
+TINY = 24
 """Characters per piece, on average over the window, below which a text is crowded."""
 _TINY_HEADING = 8
 """Headings count for more: only those that are a letter or two are joined."""
@@ -25,37 +25,40 @@ class Crowding:
 
     count: int = 0
     start: int = 0
-    average: float = _TINY
+    average: float = TINY
 
-    def add(self, end: int) -> None:
-        self.count += 1
+    def add(self, end: int, cuts: int = 1) -> None:
+        self.count += cuts
         if self.count == _WINDOW:
             self.average = (end - self.start) / _WINDOW
             self.count, self.start = 0, end
 
     def joins(self, start: int, end: int) -> bool:
         """Whether what ends here is joined with what follows."""
-        return self.average < _TINY and end - start < _ENOUGH
+        return self.average < TINY and end - start < _ENOUGH
+
+    def joins_all(self, length: int, cuts: int) -> bool:
+        """Whether a text of this length is one piece in spite of these cuts."""
+        return self.average < TINY and length < _ENOUGH and self.count + cuts < _WINDOW
 
 
 def joined(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks; where they are crowded, neighbours of the same kind, level and page are one block."""
     crowding = Crowding()
     held: Block | None = None
+    add = crowding.add
     for block in blocks:
-        crowding.add(block.end)
+        kind, start, end, page, level = block
+        add(end)
         if held is not None:
-            alike = (held.kind, held.level, held.page) == (block.kind, block.level, block.page)
-            if alike and block.end - held.start < _ENOUGH and block.kind != "table":
-                held = Block(held.kind, held.start, block.end, held.page, held.level)
+            alike = (held.kind, held.level, held.page) == (kind, level, page)
+            if alike and end - held.start < _ENOUGH and kind != "table":
+                held = Block(kind, held.start, end, page, level)
                 continue
             yield held
             held = None
-        if (
-            crowding.average < _TINY
-            and (crowding.average < _TINY_HEADING or block.kind != "heading")
-            and crowding.joins(block.start, block.end)
-        ):
+        average = crowding.average
+        if average < TINY and (average < _TINY_HEADING or kind != "heading") and end - start < _ENOUGH:
             held = block
         else:
             yield block

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
 from penstock.embed.tokens import LONGEST_WORD, SLICE, TokenCounter
 from penstock.model.document import Block
 from penstock.pipeline.chunk.crowding import Crowding
-from penstock.pipeline.chunk.unit import HEADING, PARAGRAPH, ROW, SENTENCE, WORD, Section, Unit
-from penstock.pipeline.chunk.windows import cuts, first_visible, last_visible, words
+from penstock.pipeline.chunk.pieces import NEAR, far_pieces, is_one_piece, joined_ends, near_pieces
+from penstock.pipeline.chunk.unit import HEADING, PARAGRAPH, WORD, Section, Unit, made_unit
+from penstock.pipeline.chunk.windows import words
 from penstock.pipeline.text import Text
 
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+(?=[^\sa-z])|[。！？][」』”’）]*\s*|\n[ \t]*\n\s*")  # noqa: RUF001
-_MAY_END = re.compile(r"[.!?…。！？\n]")  # noqa: RUF001  # what every end of a sentence has: a quick search
-_LINE_END = re.compile(r"\n\s*")
 _SLICE = 32
-_PROSE = ("paragraph", "heading")
 SHORT = 256
 """A block that may be one sentence, item or row."""
 _LONG = 65_536
 """A longer piece is read whole only if it can fit into a unit."""
 _LEARNED = 262_144
 _MEASURED = 20_000
-
-
-def _is_one_piece(piece: str, is_prose: bool) -> bool:
-    if not piece or piece[0].isspace() or piece[-1].isspace():
-        return False
-    if not is_prose:
-        return "\n" not in piece
-    return _MAY_END.search(piece) is None or _SENTENCE_END.search(piece) is None
 
 
 @dataclass(slots=True)
@@ -52,13 +40,19 @@ class Cutter:
         """The units of a block; a heading's first one knows its path."""
         strength = HEADING + 6 - min(6, max(1, block.level)) if block.kind == "heading" else PARAGRAPH
         header: str | None = None
+        page = block.page
         for start, end, strength_inside in self._pieces(block):
-            self._learn(end)
-            fitting = self._fitting(start, end, strength or strength_inside, section, block.page, header)
-            for unit in fitting:
-                yield unit if heading is None else unit._replace(heading=heading)
+            if end > self.learned:
+                self._learn(end)
+            strength = strength or strength_inside
+            if (unit := self._whole(start, end, strength, section, page, header, heading)) is not None:
+                yield unit
                 heading = None
-            if block.kind == "table" and header is None:
+            else:
+                for part in self._parts(start, end, strength, section, page, header):
+                    yield part if heading is None else part._replace(heading=heading)
+                    heading = None
+            if header is None and block.kind == "table":
                 header = " ".join(self.text.slice(start, end).split())
             strength = 0
 
@@ -66,19 +60,24 @@ class Cutter:
         self, block: Block, piece: str, section: Section, heading: tuple[str, ...] | None = None
     ) -> Unit | None:
         """The unit of a short block that `units` would not split, in less time; otherwise None."""
-        if not _is_one_piece(piece, block.kind in _PROSE) or self.by_word:
+        kind, start, end, page, level = block
+        ends = 1
+        if self.by_word or not (
+            is_one_piece(piece, kind) or (ends := joined_ends(piece, kind, self.crowding))
+        ):
             return None
-        start, end, strength = block.start, block.end, PARAGRAPH
         if end > self.learned:
             self._learn(end)
-        alone, after, digest = self._measure(start, end)
+        gap = start - self.last_end
+        whole = self.text.slice(self.last_end, end)
+        measured = self.measured.get((gap, whole)) or self._measure_anew(gap, whole, piece)
+        alone, after, digest = measured
         if alone > self.longest:
             return None
         self.last_end = end
-        self.crowding.add(end)
-        if block.kind == "heading":
-            strength = HEADING + 6 - min(6, max(1, block.level))
-        return Unit(start, end, strength, alone, after, digest, section, block.page, None, heading)
+        self.crowding.add(end, ends)
+        strength = HEADING + 6 - min(6, max(1, level)) if kind == "heading" else PARAGRAPH
+        return made_unit((start, end, strength, alone, after, digest, section, page, None, heading))
 
     def _learn(self, end: int) -> None:
         """Count the tokens ahead at once, which is faster than sentence by sentence."""
@@ -86,39 +85,40 @@ class Cutter:
             self.counter.learn(self.text.slice(self.learned, self.learned + _LEARNED))
             self.learned += _LEARNED
 
-    def _pieces(self, block: Block) -> Iterator[tuple[int, int, int]]:
+    def _pieces(self, block: Block) -> Iterable[tuple[int, int, int]]:
         """Start, end and strength of each sentence, item, row or line of a block."""
-        pattern = _SENTENCE_END if block.kind in _PROSE else _LINE_END
-        inside = ROW if block.kind in ("table", "code") else SENTENCE
-        text, at, strength = self.text, block.start, PARAGRAPH
-        if block.end - at <= SHORT and _is_one_piece(text.slice(at, block.end), block.kind in _PROSE):
-            self.crowding.add(block.end)
-            yield at, block.end, strength
-            return
-        header = block.start if block.kind == "table" else -1  # it is not joined with the rows
-        for found_end, lines in cuts(text, pattern, block.start, block.end):
-            self.crowding.add(found_end)
-            if self.crowding.joins(at, found_end) and at != header:
-                continue
-            if end := last_visible(text, at, found_end):
-                yield first_visible(text, at, end), end, strength
-                strength = inside
-            at = found_end
-            if pattern is _SENTENCE_END and lines > 1:
-                strength = PARAGRAPH
-        if end := last_visible(text, at, block.end):
-            yield first_visible(text, at, end), end, strength
+        kind, start, end, _, _ = block
+        if end - start > NEAR:
+            return far_pieces(self.text, block, self.crowding)
+        piece = self.text.slice(start, end)
+        if 0 < len(piece) <= SHORT and is_one_piece(piece, kind):
+            self.crowding.add(end)
+            return ((start, end, PARAGRAPH),)
+        return near_pieces(piece, start, kind, self.crowding)
 
-    def _fitting(
+    def _whole(
+        self,
+        start: int,
+        end: int,
+        strength: int,
+        section: Section,
+        page: int | None,
+        header: str | None,
+        heading: tuple[str, ...] | None,
+    ) -> Unit | None:
+        """The piece as one unit, if it is not too long."""
+        if self.by_word or self._surely_too_long(start, end):
+            return None
+        alone, after, digest = self._measure(start, end)
+        if alone > self.longest:
+            return None
+        self.last_end = end
+        return made_unit((start, end, strength, alone, after, digest, section, page, header, heading))
+
+    def _parts(
         self, start: int, end: int, strength: int, section: Section, page: int | None, header: str | None
     ) -> Iterator[Unit]:
-        """The piece as one unit, or several if it is too long."""
-        if not self.by_word and not self._surely_too_long(start, end):
-            unit = self._unit(start, end, strength, section, page, header)
-            if unit.alone <= self.longest:
-                self.last_end = end
-                yield unit
-                return
+        """The units of a piece that is too long for one."""
         for part_start, part_end in self._groups(start, end, by_word=self.by_word):
             unit = self._unit(part_start, part_end, strength, section, page, header)
             if unit.alone <= self.most:
@@ -153,10 +153,14 @@ class Cutter:
         measured = self.measured.get((gap, whole))
         if measured is None:
             piece = whole[gap:] if gap >= 0 else self.text.slice(start, end)
-            alone, after = self.counter.count_both(whole, piece)
-            measured = alone, after, crc32(piece.encode("utf-8", "surrogatepass"))
-            if len(whole) <= SHORT and gap >= 0 and len(self.measured) < _MEASURED:
-                self.measured[gap, whole] = measured
+            measured = self._measure_anew(gap, whole, piece)
+        return measured
+
+    def _measure_anew(self, gap: int, whole: str, piece: str) -> tuple[int, int, int]:
+        alone, after = self.counter.count_both(whole, piece)
+        measured = alone, after, crc32(piece.encode("utf-8", "surrogatepass"))
+        if len(self.measured) < _MEASURED and len(whole) <= SHORT and gap >= 0:
+            self.measured[gap, whole] = measured
         return measured
 
     def _groups(self, start: int, end: int, *, by_word: bool) -> Iterator[tuple[int, int]]:

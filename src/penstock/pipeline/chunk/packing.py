@@ -11,8 +11,9 @@ same line a million times), the held units are cut without waiting for the next 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -26,9 +27,7 @@ def pack(
 ) -> Iterator[tuple[Unit, ...]]:
     """Ranges of units, each within the smallest of their limits; `strongest` caps structure."""
     packing = _Packing(radius, room * _STRETCH, strongest)
-    for unit, limit in units:
-        if made := packing.add(unit, limit):
-            yield from made
+    yield from packing.ranges(units)
     yield from packing.end()
 
 
@@ -55,6 +54,9 @@ class _Placed(NamedTuple):
     number: int
 
 
+_placed: Callable[[Iterable[object]], _Placed] = partial(tuple.__new__, _Placed)
+
+
 @dataclass(slots=True)
 class _Packing:
     radius: int
@@ -69,40 +71,41 @@ class _Packing:
     certain: list[_Placed] = field(default_factory=list)
     """Anchors behind the candidate."""
     position: int = 0
-    count: int = 0
+    """The tokens of all units so far."""
     limit: int = 0
     """The smallest limit of the units since the last anchor."""
     limits: deque[int] = field(default_factory=deque)
 
-    def add(self, unit: Unit, limit: int) -> Sequence[tuple[Unit, ...]]:
-        """The ranges that this unit completes; mostly none."""
-        position, radius, window = self.position, self.radius, self.window
-        key = (unit.strength if unit.strength < self.strongest else self.strongest) << 32 | unit.digest
-        placed = _Placed(unit, key, position, self.count)
-        made: Sequence[tuple[Unit, ...]] = ()
-        candidate = self.candidate
-        if candidate is not None and (position - candidate.position >= radius or key > candidate.key):
-            made = list(self._decide(candidate, placed))
-        while window and position - window[0].position >= radius:
-            window.popleft()
-        if self.count:
-            if unit.after - unit.alone > radius:  # this much white space would fill a chunk
-                if self.candidate is None:
-                    made = [*made, *self._anchor(placed)]
-                else:
-                    self.certain.append(placed)
-            elif position >= radius and (not window or window[0].key < key):
-                self.candidate = placed
-        while window and window[-1].key <= key:
-            window.pop()
-        window.append(placed)
-        self.held.append(placed)
-        self.limits.append(limit)
-        self.count += 1
-        self.position = position = position + unit.after
-        if position - self.held[0].position > self.stretch:
-            made = [*made, *self._cut_ahead()]
-        return made
+    def ranges(self, units: Iterable[tuple[Unit, int]]) -> Iterator[tuple[Unit, ...]]:
+        """Each range as soon as the units that complete it are known."""
+        radius, strongest, stretch = self.radius, self.strongest, self.stretch
+        held, limits, window = self.held, self.limits, self.window
+        position = 0
+        for number, (unit, limit) in enumerate(units):
+            _, _, strength, alone, after, digest, _, _, _, _ = unit
+            key = (strength if strength < strongest else strongest) << 32 | digest
+            placed = _placed((unit, key, position, number))
+            candidate = self.candidate
+            if candidate is not None and (position - candidate.position >= radius or key > candidate.key):
+                yield from self._decide(candidate, position)
+            while window and position - window[0].position >= radius:
+                window.popleft()
+            if number:
+                if after - alone > radius:  # this much white space would fill a chunk
+                    if self.candidate is None:
+                        yield from self._anchor(placed)
+                    else:
+                        self.certain.append(placed)
+                elif position >= radius and (not window or window[0].key < key):
+                    self.candidate = placed
+            while window and window[-1].key <= key:
+                window.pop()
+            window.append(placed)
+            held.append(placed)
+            limits.append(limit)
+            self.position = position = position + after
+            if position - held[0].position > stretch:
+                yield from self._cut_ahead()
 
     def end(self) -> Iterator[tuple[Unit, ...]]:
         if self.candidate is not None and self.candidate.position <= self.position - self.radius:
@@ -112,9 +115,9 @@ class _Packing:
         if self.held:
             yield from self._split(len(self.held), self.position)
 
-    def _decide(self, candidate: _Placed, placed: _Placed) -> Iterator[tuple[Unit, ...]]:
+    def _decide(self, candidate: _Placed, position: int) -> Iterator[tuple[Unit, ...]]:
         """The candidate is an anchor if nothing stronger came within the radius; certain ones are anyway."""
-        far = placed.position - candidate.position >= self.radius
+        far = position - candidate.position >= self.radius
         anchors = [candidate, *self.certain] if far else self.certain
         self.candidate, self.certain = None, []
         for anchor in anchors:

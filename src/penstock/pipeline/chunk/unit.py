@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 # How good a place is for a cut. A heading of level 1 is HEADING + 5, of level 6 or deeper HEADING.
@@ -14,6 +16,8 @@ class Section:
     """The headings over some units; the last of several headings in a row is known after the first."""
 
     path: tuple[str, ...] = ()
+    tokens: int | None = 0
+    """Of the headings joined with ` > `; None if they were not counted."""
 
 
 class Unit(NamedTuple):
@@ -39,3 +43,7 @@ class Unit(NamedTuple):
     def path(self) -> tuple[str, ...]:
         """The headings above it, with the header row if it is inside a table."""
         return (*self.section.path, self.header) if self.header else self.section.path
+
+
+made_unit: Callable[[Iterable[object]], Unit] = partial(tuple.__new__, Unit)
+"""A unit from all its fields: without a step of Python, unlike `Unit(…)`."""

@@ -13,6 +13,7 @@ from penstock.model.document import Block
 from penstock.pipeline.chunk.crowding import joined
 from penstock.pipeline.chunk.cutting import SHORT, Cutter
 from penstock.pipeline.chunk.heading_text import heading_text
+from penstock.pipeline.chunk.titles import TOP, Path, Titles
 from penstock.pipeline.chunk.unit import Section, Unit
 from penstock.pipeline.chunk.windows import first_visible
 from penstock.pipeline.text import Text
@@ -29,37 +30,38 @@ def take_apart(
 ) -> Iterator[Unit]:
     """Units of about `longest` tokens and never more than `most`, covering all that is not white space."""
     section = Section()
-    above: list[tuple[int, tuple[str, ...]]] = []  # the levels and paths of the headings that are open
+    above: list[tuple[int, Path]] = []  # the levels and paths of the headings that are open
     cut = Cutter(text, counter, longest, most, by_word)
+    titles = Titles(counter)
     row: list[Unit] = []
     previous_is_heading = False
     for block in joined(_gapless(text, blocks)):
-        start, end = block.start, block.end
-        if block.kind == "heading":
-            said = text.slice(start, end)
-            while above and above[-1][0] >= block.level:
+        kind, start, end, _, level = block
+        said = text.slice(start, end) if end - start <= SHORT else ""
+        if kind == "heading":
+            while above and above[-1][0] >= level:
                 above.pop()
-            path = above[-1][1] if above else ()
-            if title := heading_text(said):
-                path = (*path, title)
-            above.append((block.level, path))
-            if previous_is_heading:  # headings in a row open one section
-                section.path = path
-            else:
-                section = Section(path)
-            unit = cut.only_unit(block, said, section, path) if end - start <= SHORT else None
-            if unit is not None:
+            outer = above[-1][1] if above else TOP
+            title = heading_text(said or text.slice(start, end))
+            path = (*outer[0], title) if title else outer[0]
+            if not previous_is_heading:  # headings in a row open one section
+                section = Section()
+                previous_is_heading = True
+            section.path = path
+            if said and (unit := cut.only_unit(block, said, section, path)) is not None:
                 row.append(unit)
+                tokens = titles.tokens(outer[1], title, said, unit.alone)
             else:
                 row += cut.units(block, section, path)
-            previous_is_heading = True
+                tokens = titles.tokens(outer[1], title)
+            section.tokens = tokens
+            above.append((level, (path, tokens)))
             continue
         if previous_is_heading:
             yield from row
             row = []
             previous_is_heading = False
-        unit = cut.only_unit(block, text.slice(start, end), section) if end - start <= SHORT else None
-        if unit is not None:
+        if said and (unit := cut.only_unit(block, said, section)) is not None:
             yield unit
         else:
             yield from cut.units(block, section)
@@ -70,7 +72,7 @@ def _gapless(text: Text, blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, with a paragraph for any text outside of them."""
     at = 0
     for block in blocks:
-        start, end = block.start, block.end
+        _, start, end, _, _ = block
         if at < start and (start - at > SHORT or not text.slice(at, start).isspace()):
             yield from _left_over(text, at, start)
         yield block

@@ -129,7 +129,7 @@ def table_of(values: Any) -> list[list[str]] | None:
 def _small(value: Any) -> list[tuple[str, str]] | None:
     """The paths and values of something small enough to be part of the lines around it; else None."""
     found: list[tuple[str, str]] = []
-    waiting: list[tuple[str, Any]] = [("", value)]
+    waiting: list[tuple[str, Any]] = [_innermost(value)]
     for _ in range(_SMALL_NODES):
         if not waiting:
             return found
@@ -148,6 +148,27 @@ def _small(value: Any) -> list[tuple[str, str]] | None:
                 return None
             found.append((path, said))
     return None
+
+
+def _innermost(value: Any) -> tuple[str, Any]:
+    """The scalar that containers of one are around, with its path; the value itself if that is none.
+
+    `{"a": [{"b": [1]}]}` says `a.b: 1`, and headings for its containers would say no more.
+    """
+    path, inner = "", value
+    for _ in range(_SMALL_NODES):
+        if not isinstance(inner, _NESTED):
+            return path, inner
+        if not inner:
+            return path, None
+        if len(inner) > 1:
+            break
+        if isinstance(inner, dict):
+            ((key, inner),) = inner.items()
+            path = _joined(path, key)
+        else:
+            inner = inner[0]
+    return "", value
 
 
 def _flat(value: Any) -> Iterator[tuple[str, Any]]:

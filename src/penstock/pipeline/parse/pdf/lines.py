@@ -64,7 +64,7 @@ class Piece:
 
     @property
     def bold(self) -> bool:
-        return bool(self.words) and all(word.bold for word in self.words)
+        return bool(self.words) and False not in [word.bold for word in self.words]
 
     @property
     def broken(self) -> bool:
@@ -133,9 +133,10 @@ def piece(words: list[Word]) -> Piece:
 
 def main_size(words: Sequence[Word]) -> float:
     """The font size of most characters."""
-    counts = Counter([word.size for word in words])
-    if len(counts) == 1:
-        return words[0].size
+    sizes = [word.size for word in words]
+    if sizes and sizes.count(sizes[0]) == len(sizes):
+        return sizes[0]
+    counts = Counter(sizes)
     usual = max(counts, key=counts.__getitem__)
     lengths = dict.fromkeys(counts, 0)
     for word in words:

@@ -50,7 +50,11 @@ class _Line(NamedTuple):
     divided: bool
     """A wide gap lies inside it."""
     broken: bool
-    sizes: frozenset[float]
+    pieces: Sequence[Piece]
+
+    @property
+    def sizes(self) -> set[float]:
+        return {word.size for one in self.pieces for word in one.words}
 
     @property
     def marked(self) -> bool:
@@ -93,9 +97,7 @@ def _of_flow(flow: Flow, usual_size: float) -> list[Paragraph]:
 def _line(band: Sequence[Piece]) -> _Line:
     if len(band) == 1:
         (one,) = band
-        sizes = frozenset([word.size for word in one.words])
-        middle, divided = one.middle, False
-        return _Line(one.text, one.left, one.right, middle, one.size, one.bold, divided, one.broken, sizes)
+        return _Line(one.text, one.left, one.right, one.middle, one.size, one.bold, False, one.broken, band)
     texts = [one.text for one in band]
     if is_right_to_left("".join(texts)):
         texts.reverse()
@@ -109,7 +111,7 @@ def _line(band: Sequence[Piece]) -> _Line:
         all(one.bold for one in band),
         True,
         band[-1].broken,
-        frozenset([word.size for one in band for word in one.words]),
+        band,
     )
 
 

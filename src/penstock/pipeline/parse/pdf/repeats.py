@@ -22,6 +22,7 @@ _LARGEST = 1.2
 """In the page's usual font sizes: a larger line is a heading."""
 _MOST_PARTS = 3
 """Left, middle and right; a line with more is the header row of a table."""
+_APART = (*range(-WINDOW, 0), *range(1, WINDOW + 1))
 _NUMBER = re.compile(r"\d{1,9}")
 
 Key = tuple[str, ...]
@@ -38,11 +39,16 @@ class EdgeLine(NamedTuple):
     places: frozenset[int]
 
 
+_NONE: dict[Key, list[EdgeLine]] = {}
+
+
 @dataclass(slots=True)
 class Repeats:
     """What repeats in a document; the first occurrence of a line stays in the text."""
 
     edges: dict[int, list[EdgeLine]] = field(default_factory=dict)
+    alike: dict[int, dict[Key, list[EdgeLine]]] = field(default_factory=dict)
+    """The edge lines of each page by what they say."""
     first: dict[tuple[Key, int], str] = field(default_factory=dict)
     counts: dict[int, int] = field(default_factory=dict)
     """How many words each page has."""
@@ -51,11 +57,14 @@ class Repeats:
         """The words of a page by line, from the top."""
         self.counts[page] = sum(map(len, lines))
         self.edges[page] = list(_edge_lines(lines))
+        self.alike[page] = {}
+        for line in self.edges[page]:
+            self.alike[page].setdefault(line.key, []).append(line)
 
     def dropped(self, page: int) -> set[int]:
         """The places of words on this page that other pages around it repeat."""
         found: set[int] = set()
-        for line in self.edges.get(page, ()):
+        for line in self.edges.pop(page, ()):
             if not self._repeats(page, line):
                 continue
             known = (line.key, round(line.middle / (4 * _NEAR)))
@@ -63,26 +72,25 @@ class Repeats:
                 found |= line.places
             else:
                 self.first[known] = line.text
-        self.edges.pop(page - 2 * WINDOW, None)
+        self.alike.pop(page - 2 * WINDOW, None)
         return found if len(found) < self.counts.pop(page, 0) else set()  # no page is emptied
 
     def _repeats(self, page: int, line: EdgeLine) -> bool:
-        same = sum(
-            any(_is_same(line, other, number - page) for other in self.edges.get(number, ()))
-            for number in range(page - WINDOW, page + WINDOW + 1)
-            if number != page
-        )
-        return same + 1 >= _FEWEST_PAGES
+        same = 1
+        for apart in _APART:
+            for other in self.alike.get(page + apart, _NONE).get(line.key, ()):
+                if abs(line.middle - other.middle) <= _NEAR and _counts(line, other, apart):
+                    same += 1
+                    break
+            if same >= _FEWEST_PAGES:
+                return True
+        return False
 
 
-def _is_same(line: EdgeLine, other: EdgeLine, apart: int) -> bool:
-    """The same place and words; a number may differ if it counts the pages."""
-    return (
-        line.key == other.key
-        and abs(line.middle - other.middle) <= _NEAR
-        and all(
-            second - first in (0, apart) for first, second in zip(line.numbers, other.numbers, strict=True)
-        )
+def _counts(line: EdgeLine, other: EdgeLine, apart: int) -> bool:
+    """Whether the numbers of two lines that say the same are equal, or differ as those of their pages."""
+    return all(
+        second - first in (0, apart) for first, second in zip(line.numbers, other.numbers, strict=True)
     )
 
 
@@ -113,10 +121,10 @@ def _edge_line(line: list[Word]) -> EdgeLine:
 
 
 def _gaps(line: list[Word]) -> int:
-    return sum(other.left - one.right > WIDE_GAP * one.size for one, other in itertools.pairwise(line))
+    return sum([other.left - one.right > WIDE_GAP * one.size for one, other in itertools.pairwise(line)])
 
 
 def _gap(one: list[Word], other: list[Word]) -> float:
     """The white space between two lines, whichever is above."""
     upper, lower = (one, other) if one[0].middle > other[0].middle else (other, one)
-    return min(word.bottom for word in upper) - max(word.top for word in lower)
+    return min([word.bottom for word in upper]) - max([word.top for word in lower])

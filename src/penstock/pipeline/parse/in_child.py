@@ -7,7 +7,8 @@ from pathlib import Path
 
 from penstock.errors import DocumentRejected
 from penstock.model import media, sniffing
-from penstock.pipeline.parse.protocol import ParserInput, StreamingReader
+from penstock.pipeline.parse.garbage import collected_seldom
+from penstock.pipeline.parse.protocol import FileReader, ParserInput, StreamingReader
 from penstock.pipeline.parse.readers.by_kind import MODULES, reader_of
 from penstock.pipeline.parsed_files import ParsedHead, ParsedWriter
 from penstock.pipeline.reasons import Reason, rejected
@@ -39,13 +40,8 @@ def read_document(
     source = ParserInput(file, kind, filename or "document", ocr_language)
     reader = reader_of(kind)
     try:
-        if isinstance(reader, StreamingReader):
-            head = reader.read_into(source, out)
-        else:
-            parsed = reader.read(source)
-            if not parsed.text.strip():
-                raise rejected(Reason.EMPTY, "the file contains no text")
-            head = out.add(parsed)
+        with collected_seldom():
+            head = _read(reader, source, out)
     except (DocumentRejected, MemoryError, OSError, OutputTooLarge):
         raise  # OSError: the file cannot be read, which is not its fault
     except RecursionError as error:
@@ -58,6 +54,15 @@ def read_document(
     if not head.characters:
         raise rejected(Reason.EMPTY, "the file contains no text")
     return dataclasses.replace(head, warnings=warnings + head.warnings)
+
+
+def _read(reader: FileReader | StreamingReader, source: ParserInput, out: ParsedWriter) -> ParsedHead:
+    if isinstance(reader, StreamingReader):
+        return reader.read_into(source, out)
+    parsed = reader.read(source)
+    if not parsed.text.strip():
+        raise rejected(Reason.EMPTY, "the file contains no text")
+    return out.add(parsed)
 
 
 def kind_of(path: Path, mime_type: str, filename: str | None) -> tuple[str, tuple[str, ...]]:

@@ -14,11 +14,17 @@ _TOKENS = (
     r'|"(?:[^"\\\n]|\\.)*+"?+'
     r"|%s"
     r"|`(?:[^`\\]|\\.)*+`?+"
-    r"|[{};()]|#[^\n]*+|[^{};()/\"'`#]++|."
+    r"|[{};()]|%s|[^{};()/\"'`#]++|."
 )
-_TOKEN = re.compile(_TOKENS % r"'(?:[^'\\\n]|\\.)*+'", re.S)
-_RUST_TOKEN = re.compile(_TOKENS % r"'(?:[^'\\\n]|\\[^'\n]{1,10})'", re.S)
+_QUOTED = r"'(?:[^'\\\n]|\\.)*+'"
+_TOKEN = re.compile(_TOKENS % (_QUOTED, "#"), re.S)
+_DIRECTIVE_TOKEN = re.compile(_TOKENS % (_QUOTED, r"#[^\n]*+"), re.S)
+"""Where a `#` begins a directive or a comment, and not an attribute or a private member."""
+_RUST_TOKEN = re.compile(_TOKENS % (r"'(?:[^'\\\n]|\\[^'\n]{1,10})'", "#"), re.S)
 """A quote in Rust is one character, or begins a lifetime, which has no end."""
+_DIRECTIVES = frozenset({"text/x-c", "text/x-c++", "text/x-csharp", "text/x-php"})
+_SIGNS = frozenset("{};()/\"'`#")
+"""How everything starts that is not plain text of the program."""
 _CONTAINER = re.compile(
     r"\b(class|interface|enum|struct|trait|impl|namespace|module|record|object|protocol|extension|union|mod)"
     r"\b(?:<[^<>]*+>)?[ \t\n]++(?:class[ \t\n]++)?(?:[\w:<>, &']{1,80}?\bfor[ \t\n]++)?([A-Za-z_$][\w:.$]*+)"
@@ -69,12 +75,14 @@ def brace_units(text: str, kind: str) -> list[CodeUnit]:
     functions = depth = round_open = 0
     header = 0  # where the text before the next brace starts
     bare: list[str] = []  # that text without comments and strings
-    at = 0
-    match = (_RUST_TOKEN if kind == "text/x-rust" else _TOKEN).match
-    while (token := match(text, at)) is not None:
-        start, at = at, token.end()
+    for token in _tokens(kind).finditer(text):
         said = token[0]
         first = said[0]
+        if first not in _SIGNS:
+            if not round_open:
+                bare.append(said)
+            continue
+        start, at = token.span()
         if first == "{":
             opens: bool | None = False
             if not functions and not round_open:
@@ -103,14 +111,20 @@ def brace_units(text: str, kind: str) -> list[CodeUnit]:
             round_open += 1
         elif first == ")":
             round_open = max(0, round_open - 1)
-        elif first == "#" and kind not in ("text/x-c", "text/x-c++", "text/x-csharp", "text/x-php"):
-            bare.append(" ")  # an attribute of Rust, a private member of JavaScript
-            at = start + 1
         elif first == "#":
-            header, bare = at, []
-        elif not round_open and not said.startswith(("//", "/*", '"', "'", "`")):
+            if kind in _DIRECTIVES:
+                header, bare = at, []
+            else:
+                bare.append(" ")
+        elif said == "/" and not round_open:
             bare.append(said)
     return found
+
+
+def _tokens(kind: str) -> re.Pattern[str]:
+    if kind == "text/x-rust":
+        return _RUST_TOKEN
+    return _DIRECTIVE_TOKEN if kind in _DIRECTIVES else _TOKEN
 
 
 def _opened(header: str, kind: str) -> tuple[str, bool | None] | None:

@@ -27,9 +27,11 @@ class Lines:
         return self._is_list
 
     def end(self) -> None:
+        if not self._held:
+            return
         lines = [" ".join(parts) for parts in self._held]
         if self._is_list:
             self._out.items(lines)
-        elif lines:
+        else:
             self._out.paragraph("\n".join(lines))
         self._held, self._is_list = [], False

@@ -69,6 +69,16 @@ class _Rst:
             return at + 1
         if end := self._title(at):
             return end
+        if not line[0].isalnum() and (end := self._marked(at, line)):
+            return end
+        if item := _ITEM.match(line):
+            self._prose.add(item[0] + _inline(line[item.end() :]), is_item=True)
+        elif line != "::":
+            self._prose.add(_inline(line.removesuffix(":") if line.endswith("::") else line))
+        return self._literal(at) if line.endswith("::") else at + 1
+
+    def _marked(self, at: int, line: str) -> int:
+        """The line after a table, a directive or a field that begins here; 0 if none does."""
         if is_grid_start(line):
             return self._table(at, grid_rows)
         if is_simple_start(line):
@@ -81,11 +91,7 @@ class _Rst:
                 self._said.setdefault(field[1].lower(), field[2] or "")
             self._out.paragraph(f"{field[1]}: {_inline(field[2] or '')}")
             return at + 1
-        if item := _ITEM.match(line):
-            self._prose.add(item[0] + _inline(line[item.end() :]), is_item=True)
-        elif line != "::":
-            self._prose.add(_inline(line.removesuffix(":") if line.endswith("::") else line))
-        return self._literal(at) if line.endswith("::") else at + 1
+        return 0
 
     def _title(self, at: int) -> int:
         """The line after a title that begins here; 0 if none does."""

@@ -1,4 +1,4 @@
-"""Keeps the garbage collector away from what the collection of tests makes: it would look at it again and again."""
+"""Keeps the garbage collector away from what collecting the tests makes: it would look at it again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 SELDOM = (5_000, 10, 10)
 """Instead of after 700 new objects: most are gone by then, and what a test leaves is found soon enough."""
 
-gc.disable()  # modules, tests and their parameters live as long as the process: until they are there, nothing is garbage
+gc.disable()  # what collecting the tests makes lives as long as the process
 
 
 def pytest_collection_finish() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,15 @@ def statements() -> list[tuple[str, str]]:
     ]
 
 
+@cache
+def program() -> Any:
+    """All commands and their options, without what they run."""
+    return get_command(build(tuple(COMMANDS)))
+
+
 def complaint(words: list[str]) -> str | None:
     """What is wrong with a command line, by name of command and option; nothing is run."""
-    command: Any = get_command(build(tuple(COMMANDS)))
+    command = program()
     positional = 0
     options: dict[str, TyperOption] = {}
     waiting = iter(words)

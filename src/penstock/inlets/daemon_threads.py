@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -18,11 +19,12 @@ async def in_daemon_thread(call: Callable[[], T], unwanted: Callable[[T], object
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
+    handing_over = threading.Lock()
+    answers: list[T] = []
+    given_up = False
 
     def succeed(result: T) -> None:
-        if done.done():
-            _start(lambda: unwanted(result))
-        else:
+        if not done.done():
             done.set_result(result)
 
     def fail(error: Exception) -> None:
@@ -37,19 +39,21 @@ async def in_daemon_thread(call: Callable[[], T], unwanted: Callable[[T], object
             with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(lambda: fail(error))
             return
-        try:
-            loop.call_soon_threadsafe(succeed, result)
-        except RuntimeError:  # the loop is closed
-            unwanted(result)
+        with handing_over, suppress(RuntimeError):  # the loop is closed
+            if not given_up:
+                loop.call_soon_threadsafe(succeed, result)
+                answers.append(result)
+                return
+        unwanted(result)
 
     _start(run)
     try:
         return await done
     except asyncio.CancelledError:
-        if done.done() and not done.cancelled() and done.exception() is None:
-            # It was cancelled after the answer had come, and before it was woken.
-            result = done.result()
-            _start(lambda: unwanted(result))
+        with handing_over:
+            given_up = True
+        for answer in answers:  # it came, but we were cancelled before we were woken
+            _start(partial(unwanted, answer))
         raise
 
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, sub
 
 from penstock.pipeline.parse.pdf.hyphens import starts_with_conjunction
 from penstock.pipeline.parse.pdf.words import HYPHEN, Word
@@ -41,6 +41,7 @@ class Piece:
     size: float
     rows: list[list[str]] | None = None
     """A ruled table stands among the lines as one piece without words."""
+    bold: bool = False
     _text: str | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -63,10 +64,6 @@ class Piece:
         return self._text
 
     @property
-    def bold(self) -> bool:
-        return bool(self.words) and False not in [word.bold for word in self.words]
-
-    @property
     def broken(self) -> bool:
         return bool(self.words) and self.words[-1].broken
 
@@ -80,6 +77,9 @@ def pieces_of(found: Iterable[list[Word]]) -> list[Piece]:
     """The pieces of these rows of words."""
     made: list[Piece] = []
     for row in found:
+        if (whole := _whole(row)) is not None:
+            made.append(whole)
+            continue
         start = 0
         before = row[0]
         for at, word in enumerate(row):
@@ -91,6 +91,20 @@ def pieces_of(found: Iterable[list[Word]]) -> list[Piece]:
             before = word
         made.append(piece(row[start:] if start else row))
     return made
+
+
+def _whole(row: list[Word]) -> Piece | None:
+    """The row as one piece, unless a gap in it may be wide; without a step of Python for each word."""
+    if len(row) == 1:
+        return piece(row)
+    lefts, bottoms, rights, tops, texts, sizes, bolds, *_ = zip(*row, strict=True)
+    if max(map(sub, lefts[1:], rights)) > WIDE_GAP * min(sizes):
+        return None
+    size = sizes[0] if sizes.count(sizes[0]) == len(sizes) else main_size(row)
+    said = " ".join(texts)
+    text = said if said.isascii() else None  # the order of other scripts is not always that of the words
+    edges = min(lefts), min(bottoms), max(rights), max(tops)
+    return Piece(row, *edges, size, None, False not in bolds, text)
 
 
 def rows(words: Iterable[Word]) -> list[list[Word]]:
@@ -124,11 +138,17 @@ def rows(words: Iterable[Word]) -> list[list[Word]]:
 
 def piece(words: list[Word]) -> Piece:
     if len(words) == 1:
-        left, bottom, right, top, _, size, *_ = words[0]
-        return Piece(words, left, bottom, right, top, size)
-    lefts, bottoms, rights, tops, _, sizes, *_ = zip(*words, strict=True)
-    size = sizes[0] if sizes.count(sizes[0]) == len(sizes) else main_size(words)
-    return Piece(words, min(lefts), min(bottoms), max(rights), max(tops), size)
+        left, bottom, right, top, _, size, bold, *_ = words[0]
+        return Piece(words, left, bottom, right, top, size, bold=bold)
+    return Piece(
+        words,
+        min([word.left for word in words]),
+        min([word.bottom for word in words]),
+        max([word.right for word in words]),
+        max([word.top for word in words]),
+        main_size(words),
+        bold=False not in [word.bold for word in words],
+    )
 
 
 def main_size(words: Sequence[Word]) -> float:

@@ -45,6 +45,10 @@ def blocks(found: Iterable[Band]) -> list[tuple[list[Band], bool]]:
     strips: list[Interval] = []
     first, last = 0.0, 0.0
     for band in found:
+        if not strips and len(band) == 1:  # as in text of one column: nothing divides it
+            _close(made, run, strips)
+            run, first, last = [band], band[0].left, band[0].right
+            continue
         free, left, right = _free(band), band[0].left, max(one.right for one in band)
         common = _common(strips, free, _PERSISTENT * _narrowest(band)) if run else []
         if inner := _inner(common, min(first, left), max(last, right)):

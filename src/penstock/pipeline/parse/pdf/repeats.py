@@ -89,7 +89,7 @@ class Repeats:
 
 def _counts(line: EdgeLine, other: EdgeLine, apart: int) -> bool:
     """Whether the numbers of two lines that say the same are equal, or differ as those of their pages."""
-    return all(
+    return line.numbers == other.numbers or all(
         second - first in (0, apart) for first, second in zip(line.numbers, other.numbers, strict=True)
     )
 
@@ -111,12 +111,13 @@ def _edge_lines(found: Sequence[list[Word]]) -> Iterator[EdgeLine]:
 
 def _edge_line(line: list[Word]) -> EdgeLine:
     text = line_text(line)
+    sizes = [word.size for word in line]
     return EdgeLine(
         tuple(_NUMBER.split(text)),
         tuple(map(int, _NUMBER.findall(text))),
-        max(line, key=lambda word: word.size).middle,
+        line[sizes.index(max(sizes))].middle,
         text,
-        frozenset(word.place for word in line),
+        frozenset([word.place for word in line]),
     )
 
 

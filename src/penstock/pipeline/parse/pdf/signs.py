@@ -70,8 +70,11 @@ def measured(
     kept = [word for word in words if not is_dense(word.text)] if is_dense(whole) else words
     drawn = sorted([word for word in kept if word.place < AFTER_ALL], key=_PLACE)
     tables = [one.rows for one in made if one.rows]
+    said = " ".join([word.text for word in drawn])
+    if not tables and len(drawn) == len(words) and said == _said_by(made):
+        return PageSigns(columns)  # as on most pages
     found = list(_tokens_of(made))
-    plain = _TOKEN.findall(" ".join([word.text for word in drawn]))
+    plain = _TOKEN.findall(said)
     if plain == found and len(drawn) == len(words):
         return PageSigns(columns, len(tables))
     wanted = Counter(_TOKEN.findall(" ".join([word.text for word in kept])))
@@ -82,6 +85,10 @@ def measured(
     order = _order(lines, made, found, plain)
     in_rows = _rows(drawn, tables) if tables else _Compared()
     return PageSigns(columns, len(tables), missing, *order, *in_rows)
+
+
+def _said_by(made: Iterable[Paragraph]) -> str:
+    return " ".join(" ".join([one.text for one in made]).split())
 
 
 def _tokens_of(made: Iterable[Paragraph]) -> Iterator[str]:

@@ -91,13 +91,13 @@ def placed_words(page: pypdfium2.PdfTextPage, text: str) -> dict[int, list[Word]
     for at in itertools.compress(range(len(said)), broken):
         lasts[at] = max(firsts[at], lasts[at] - 1)
         said[at] = said[at][:-1] + "-"
-    styles = _styles(raw, firsts)
-    sizes, bolds = [one.size for one in styles], [one.bold for one in styles]
+    if not said:
+        return {}
+    sizes, bolds, turns = zip(*_styles(raw, firsts), strict=True)
     edges = _edges(raw, firsts, lasts)
     words = list(map(_word, zip(*edges, said, sizes, bolds, range(len(said)), broken, strict=True)))
-    turns = [one.turn for one in styles]
     if not any(turns):
-        return {0: words} if words else {}
+        return {0: words}
     found: dict[int, list[Word]] = {}
     for word, turn in zip(words, turns, strict=True):
         if turn > 0:

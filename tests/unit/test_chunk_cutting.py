@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from penstock.embed.tokens import counter
@@ -52,3 +52,12 @@ def test_the_short_way_to_a_block_of_one_unit_leads_to_the_same_unit(
     if unit is not None:
         assert [unit] == list(long.units(block, section))
         assert (short.crowding, short.last_end) == (long.crowding, long.last_end)
+
+
+@given(said=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60))
+@example(said="12.5 a")
+@example(said="Ünï 日本。\n")
+def test_a_sentence_after_a_space_has_the_tokens_of_the_sentence(said: str) -> None:
+    assume(not said[0].isspace() and "<" not in said)
+    counts = counter("llama")
+    assert counts.count_both(" " + said, said) == (counts.count(said), counts.count(said))

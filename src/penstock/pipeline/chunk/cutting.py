@@ -157,7 +157,10 @@ class Cutter:
         return measured
 
     def _measure_anew(self, gap: int, whole: str, piece: str) -> tuple[int, int, int]:
-        alone, after = self.counter.count_both(whole, piece)
+        if gap == 1 and whole[0] == " " and "<" not in whole:
+            alone = after = self.counter.count(piece)  # a space is part of the word after it
+        else:
+            alone, after = self.counter.count_both(whole, piece)
         measured = alone, after, crc32(piece.encode("utf-8", "surrogatepass"))
         if len(self.measured) < _MEASURED and len(whole) <= SHORT and gap >= 0:
             self.measured[gap, whole] = measured

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.test_example_project import fine
+from tests.integration.test_new_process_in_a_project import WITHOUT
 from tests.plugins.command_line import CommandLine
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_source"
@@ -40,9 +41,7 @@ def test_a_source_of_your_own_passes_its_tests_and_becomes_documents_and_clients
     work.mkdir()
     (work / "customers.csv").write_text(CUSTOMERS)
     line = CommandLine(work, {**penstock.variables, "PYTHONPATH": str(site)})
-    tests = line.python(
-        "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", str(EXAMPLE / "tests")
-    )
+    tests = line.python("-m", "pytest", "-q", *WITHOUT, str(EXAMPLE / "tests"))
     assert "2 passed" in fine(tests).out
     fine(line("migrate"))
     fine(line("tenant", "create", "default"))

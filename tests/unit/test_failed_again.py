@@ -18,7 +18,7 @@ def failed(folder: Path, *tests: str) -> Path:
     (folder / "test_it.py").write_text(
         "def test_that_passes():\n    pass\n\n\ndef test_that_fails():\n    assert False\n"
     )
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = -p xdist\n")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --disable-plugin-autoload -p xdist\n")
     file = folder / failed_again.FAILED
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps(dict.fromkeys(tests, True)))

@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.plugins.console import Site
+from tests.web.settling import COUNT_REQUESTS, settled
 
 PAGES = {
     "overview": "/",
@@ -40,9 +41,9 @@ async def test_every_page_fits(site: Site, scheme: str) -> None:
     options = {"viewport": {"width": 360, "height": 780}} if scheme == "phone" else {"color_scheme": scheme}
     wide = {}
     async with site.visit(watch=False, **options) as page:
+        await page.add_init_script(COUNT_REQUESTS)
         for name, path in PAGES.items():
-            await page.goto(path.format(**known))
-            await page.locator("h1").wait_for()
+            await settled(page, path.format(**known), load=scheme == "light")
             await expect(page.locator(".loading")).to_have_count(0)
             await site.shoot(page, f"{name}-{scheme}")
             over = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -85,6 +86,7 @@ async def test_a_million_and_long_names_are_neither_cut_off_nor_too_wide(site: S
 
     wrong = {}
     async with site.visit(tenant="acme", watch=False, viewport={"width": width, "height": 900}) as page:
+        await page.add_init_script(COUNT_REQUESTS)
         for part in ("queues", "failures*", "workers*", "projects", "overview", "documents?*", "keys*"):
             await page.route(f"**/v1/{part}", exaggerate)
         for path in (
@@ -97,8 +99,7 @@ async def test_a_million_and_long_names_are_neither_cut_off_nor_too_wide(site: S
             "/upload",
             "/access/keys",
         ):
-            await page.goto(path)
-            await page.locator("h1").wait_for()
+            await settled(page, path)
             await expect(page.locator(".loading")).to_have_count(0)
             over = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
             cut = await page.evaluate(CUT_OFF)

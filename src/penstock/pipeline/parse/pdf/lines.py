@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter, sub
+from operator import itemgetter, sub
 
 from penstock.pipeline.parse.pdf.hyphens import starts_with_conjunction
 from penstock.pipeline.parse.pdf.words import HYPHEN, Word
@@ -26,7 +26,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _DENSE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 """Scripts that are written without spaces."""
 _DIVIDED = re.compile(r"[^\W\d_]{2}[-\u2010\u00ad]$")
-_FROM_LEFT = attrgetter("left", "place")
+_FROM_LEFT = itemgetter(Word._fields.index("left"), Word._fields.index("place"))
 
 
 @dataclass(slots=True)
@@ -112,25 +112,25 @@ def rows(words: Iterable[Word]) -> list[list[Word]]:
     kept = words if isinstance(words, list) else list(words)
     if len(kept) < 2:
         return [kept[:]] if kept else []
-    middles = [(word.top + word.bottom) / 2 for word in kept]
+    _, bottoms, _, tops, _, sizes, *_ = zip(*kept, strict=True)
+    middles = [(top + bottom) / 2 for top, bottom in zip(tops, bottoms, strict=True)]
     order = sorted(range(len(kept)), key=middles.__getitem__, reverse=True)
-    anchor = kept[order[0]]  # the largest word of the row: a raised or lowered one is smaller
-    middle = middles[order[0]]
+    anchor = order[0]  # the largest word of the row: a raised or lowered one is smaller
+    middle, bottom, top, size = middles[anchor], bottoms[anchor], tops[anchor], sizes[anchor]
     row: list[Word] = []
     found = [row]
     for at in order:
-        word = kept[at]
-        if word.bottom == anchor.bottom and word.top == anchor.top:
-            row.append(word)  # nearly always
-        elif middle - middles[at] < _SAME_LINE * min(_tall(anchor), 2 * _tall(word)):
-            row.append(word)
+        if bottoms[at] == bottom and tops[at] == top:
+            row.append(kept[at])  # nearly always
+        elif middle - middles[at] < _SAME_LINE * min(_tall(kept[anchor]), 2 * _tall(kept[at])):
+            row.append(kept[at])
         else:
-            row = [word]
+            row = [kept[at]]
             found.append(row)
-            anchor, middle = word, middles[at]
+            anchor, middle, bottom, top, size = at, middles[at], bottoms[at], tops[at], sizes[at]
             continue
-        if word.size > anchor.size:
-            anchor, middle = word, middles[at]
+        if sizes[at] > size:
+            anchor, middle, bottom, top, size = at, middles[at], bottoms[at], tops[at], sizes[at]
     for row in found:
         row.sort(key=_FROM_LEFT)
     return found

@@ -23,7 +23,7 @@ _LARGEST = 1.2
 _MOST_PARTS = 3
 """Left, middle and right; a line with more is the header row of a table."""
 _APART = (*range(-WINDOW, 0), *range(1, WINDOW + 1))
-_NUMBER = re.compile(r"\d{1,9}")
+_NUMBER = re.compile(r"(\d{1,9})")
 
 Key = tuple[str, ...]
 """The text before, between and after the numbers of a line: one part more than it has numbers."""
@@ -76,10 +76,10 @@ class Repeats:
         return found if len(found) < self.counts.pop(page, 0) else set()  # no page is emptied
 
     def _repeats(self, page: int, line: EdgeLine) -> bool:
-        same = 1
+        same, key, lowest, highest = 1, line.key, line.middle - _NEAR, line.middle + _NEAR
         for apart in _APART:
-            for other in self.alike.get(page + apart, _NONE).get(line.key, ()):
-                if abs(line.middle - other.middle) <= _NEAR and _counts(line, other, apart):
+            for other in self.alike.get(page + apart, _NONE).get(key, ()):
+                if lowest <= other.middle <= highest and _counts(line, other, apart):
                     same += 1
                     break
             if same >= _FEWEST_PAGES:
@@ -89,9 +89,10 @@ class Repeats:
 
 def _counts(line: EdgeLine, other: EdgeLine, apart: int) -> bool:
     """Whether the numbers of two lines that say the same are equal, or differ as those of their pages."""
-    return line.numbers == other.numbers or all(
-        second - first in (0, apart) for first, second in zip(line.numbers, other.numbers, strict=True)
-    )
+    for first, second in zip(line.numbers, other.numbers, strict=True):  # all() takes longer
+        if second not in (first, first + apart):
+            return False
+    return True
 
 
 def _edge_lines(found: Sequence[list[Word]]) -> Iterator[EdgeLine]:
@@ -111,10 +112,11 @@ def _edge_lines(found: Sequence[list[Word]]) -> Iterator[EdgeLine]:
 
 def _edge_line(line: list[Word]) -> EdgeLine:
     text = line_text(line)
+    parts = _NUMBER.split(text)
     sizes = [word.size for word in line]
     return EdgeLine(
-        tuple(_NUMBER.split(text)),
-        tuple(map(int, _NUMBER.findall(text))),
+        tuple(parts[::2]),
+        tuple(map(int, parts[1::2])),
         line[sizes.index(max(sizes))].middle,
         text,
         frozenset([word.place for word in line]),

@@ -7,6 +7,7 @@ from fresh ones only in what is imported: tests/contract/test_forked_commands.py
 from __future__ import annotations
 
 import atexit
+import ctypes
 import fcntl
 import gc
 import importlib
@@ -21,7 +22,11 @@ import threading
 import time
 import types
 import warnings
+from pathlib import Path
 from typing import Any
+
+MADV_COLLAPSE = 25
+LARGE_PAGE = 2 << 20
 
 
 def import_commands() -> None:
@@ -112,6 +117,20 @@ def become(request: dict[str, Any], descriptors: list[int]) -> None:
         time.sleep(0.0002)
 
 
+def use_large_pages() -> None:
+    """Put our memory into pages of 2 MB, of which a fork copies one entry instead of 512."""
+    libc = ctypes.CDLL(None)
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        places, rights, _, _, inode, *_ = line.split()
+        if rights != "rw-p" or inode != "0":
+            continue
+        first, last = (int(each, 16) for each in places.split("-"))
+        first, last = -(-first // LARGE_PAGE) * LARGE_PAGE, last // LARGE_PAGE * LARGE_PAGE
+        if first < last:
+            # Where the kernel has none, everything stays as it was.
+            libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), MADV_COLLAPSE)
+
+
 def leave(code: int) -> None:
     """End as an interpreter does, but without taking apart all the modules, which takes longer."""
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the interpreter does
@@ -164,6 +183,7 @@ def main() -> None:
     os.environ.clear()
     os.environ.update(variables)
     gc.freeze()
+    use_large_pages()
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # until the forked process has its handler
     requests = socket.socket(fileno=int(sys.argv[1]))
     request = serve(requests)

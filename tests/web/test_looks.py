@@ -53,16 +53,20 @@ async def test_every_page_fits(site: Site, scheme: str) -> None:
 
 
 MANY = 1_000_000
+OTHER_YEAR = "2031-05-28T12:00:00Z"
+"""Dates of another year are the longest."""
 LONG = "The northern subsidiary with all of its annexes and appendices, " * 4
 
 
 def exaggerated(value: object, key: str = "") -> object:
-    """An answer of the API in which every number is a million and every name is long."""
+    """An answer of the API in which every number is a million and every name and expiry is long."""
     match value:
         case dict():
             return {name: exaggerated(inner, name) for name, inner in value.items()}
         case list():
             return [exaggerated(inner, key) for inner in value]
+        case str() | None if key == "expires_at":
+            return OTHER_YEAR
         case bool() | None:
             return value
         case int() if not key.endswith("_id") and key not in ("limit", "status"):

@@ -64,9 +64,9 @@ function useKeys<K extends Omit<Key, "scopes">>(path: string, rights: Column<K>)
       { key: "state", label: "State", width: "6.5rem", sort: (key) => keyState(key, new Date()), render: (key) => <StateBadge state={keyState(key, new Date())} /> },
       { key: "prefix", label: "Begins with", width: "8rem", render: (key) => <code>{key.prefix}…</code> },
       rights,
-      { key: "created", label: "Created", width: "6rem", right: true, sort: (key) => key.created_at, render: (key) => <Time at={key.created_at} /> },
-      { key: "used", label: "Last used", width: "6rem", right: true, sort: (key) => key.used_at, render: (key) => (key.used_at ? <Time at={key.used_at} /> : <span className="zero">never</span>) },
-      { key: "expires", label: "Expires", width: "6rem", right: true, sort: (key) => key.expires_at, render: (key) => (key.expires_at ? <Time at={key.expires_at} /> : <span className="zero">never</span>) },
+      { key: "created", label: "Created", width: "6.5rem", right: true, sort: (key) => key.created_at, render: (key) => <Time at={key.created_at} /> },
+      { key: "used", label: "Last used", width: "6.5rem", right: true, sort: (key) => key.used_at, render: (key) => (key.used_at ? <Time at={key.used_at} /> : <span className="zero">never</span>) },
+      { key: "expires", label: "Expires", width: "6.5rem", right: true, sort: (key) => key.expires_at, render: (key) => (key.expires_at ? <Time at={key.expires_at} /> : <span className="zero">never</span>) },
       {
         key: "act",
         label: "",

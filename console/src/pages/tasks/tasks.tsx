@@ -120,10 +120,10 @@ function useColumns(state: string): readonly Column<TaskRow>[] {
       { key: "state", label: "State", width: "7rem", render: (row) => <StateBadge state={row.state} /> },
       { key: "attempt", label: "Attempt", width: "4.5rem", right: true, render: (row) => row.attempt },
       { key: "worker", label: "Worker", width: "minmax(6rem, 1fr)", wideOnly: true, render: (row) => (row.worker ? <Name>{row.worker}</Name> : <span className="zero">–</span>) },
-      { key: "enqueued", label: "Enqueued", width: "6rem", right: true, wideOnly: state !== "ready", render: (row) => <Time at={row.enqueued_at} /> },
+      { key: "enqueued", label: "Enqueued", width: "6.5rem", right: true, wideOnly: state !== "ready", render: (row) => <Time at={row.enqueued_at} /> },
       ...(state === "ready"
         ? []
-        : [{ key: "at", label: AT[state] ?? "Ended", width: "6rem", right: true, render: (row: TaskRow) => (state === "running" && row.at ? <Since at={row.at} /> : <Time at={row.at} />) }]),
+        : [{ key: "at", label: AT[state] ?? "Ended", width: "6.5rem", right: true, render: (row: TaskRow) => (state === "running" && row.at ? <Since at={row.at} /> : <Time at={row.at} />) }]),
     ],
     [state, tenants],
   );

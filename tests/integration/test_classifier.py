@@ -243,6 +243,9 @@ async def test_a_classifier_of_your_own_is_not_asked_about_what_a_person_restore
     database: Database, tmp_path: Path
 ) -> None:
     class Never:
+        def reads(self, job: Job) -> bool:
+            return True
+
         async def classify(self, job: Job, parsed: Parsed) -> Skip | None:
             return Skip("not_for_us")
 

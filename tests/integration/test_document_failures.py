@@ -133,6 +133,9 @@ async def test_a_run_that_takes_too_long_fails_and_names_the_setting(
     database: Database, tmp_path: Path
 ) -> None:
     class Endless:
+        def reads(self, job: Job) -> bool:
+            return True
+
         async def classify(self, job: Job, parsed: Parsed) -> None:
             await asyncio.Event().wait()
 

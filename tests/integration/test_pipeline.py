@@ -248,6 +248,9 @@ async def test_a_deleted_document_is_out_of_every_search_and_then_out_of_the_sto
 
 
 class _NoNewsletters:
+    def reads(self, job: Job) -> bool:
+        return True
+
     async def classify(self, job: Job, parsed: Parsed) -> Skip | None:
         return Skip("marketing_material") if "unsubscribe" in parsed.text else None
 

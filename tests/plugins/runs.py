@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-from penstock.db import Connection, Pool
+from penstock.db import Connection
 from penstock.model import TaskId
+from penstock.queue.task_run import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class NoRun:
     task_id: TaskId = field(default=TaskId(0))
     attempt: int = 1
 
-    async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any:
+    async def complete_by(self, pool: Values, statement: str, *arguments: object) -> Any:
         raise AssertionError("a channel writes nothing itself")
 
     def transaction(

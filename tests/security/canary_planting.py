@@ -104,6 +104,9 @@ WORDS = {
 class Judge:
     """A classifier that skips and fails by what it reads, and says so in the document's words."""
 
+    def reads(self, job: Job) -> bool:
+        return True
+
     async def classify(self, job: Job, parsed: Parsed) -> Skip | None:
         text = parsed.text
         if "boring" in text:

@@ -93,12 +93,18 @@ class Blobs:
         try:
             got = await obstore.get_async(self._store, path)
         except (NotFoundError, FileNotFoundError):
-            raise NotFound(
-                f"the blob {path} is not in the store",
-                "blob",
-                "Restore it from a backup, or upload it again.",
-            ) from None
+            raise _missing(path) from None
         return _pieces(got)
+
+    async def local(self, path: str, to: Path) -> Path:
+        """A file with the blob's content, to read only: the blob itself if it is in a folder, or a copy."""
+        if self._folder is None:
+            await self.fetch(path, to)
+            return to
+        file = self._folder / path
+        if not file.is_file():
+            raise _missing(path)
+        return file
 
     async def fetch(self, path: str, to: Path) -> None:
         """Copy a blob into a file."""
@@ -149,6 +155,12 @@ class Blobs:
         path = f"probe/{os.getpid()}"
         await obstore.put_async(self._store, path, b"penstock")
         await obstore.delete_async(self._store, path)
+
+
+def _missing(path: str) -> NotFound:
+    return NotFound(
+        f"the blob {path} is not in the store", "blob", "Restore it from a backup, or upload it again."
+    )
 
 
 async def _pieces(got: obstore.GetResult) -> AsyncIterator[bytes]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from typing import Self
+from typing import Any, Self
+from uuid import UUID
 
 from penstock.db.connect import create_pool, translated
+from penstock.db.patient_pool import PatientPool
+from penstock.db.tenant_transaction import SettingTransaction
 from penstock.db.types import Connection, Pool
 from penstock.model import TenantId
 
 SET_TENANT = "select set_config('penstock.tenant_id', $1, true)"
-SET_TENANT_LIGHTLY = SET_TENANT + ", set_config('synchronous_commit', 'off', true)"
+_TENANT = "set_config('penstock.tenant_id', {}, true)"
+_LIGHTLY = ", set_config('synchronous_commit', 'off', true)"
 _LIMIT_TIME = "set_config('statement_timeout', '{:d}', true)"
 
 _milliseconds: ContextVar[int | None] = ContextVar("statement_milliseconds", default=None)
@@ -32,14 +36,12 @@ class TenantPool:
     """Connections of one login; the tenant is set for a transaction, never for a session."""
 
     def __init__(self, pool: Pool, quotas: Mapping[str, int] | None = None) -> None:
-        self._pool = pool
-        limits = "".join(
+        self._pool = PatientPool(pool)
+        self._quotas = "".join(
             f", set_config('penstock.{name}', '{limit:d}', true)"
             for name, limit in (quotas or {}).items()
             if limit > 0
         )
-        self._set_tenant = SET_TENANT + limits
-        self._set_tenant_lightly = SET_TENANT_LIGHTLY + limits
 
     @classmethod
     async def open(
@@ -66,10 +68,10 @@ class TenantPool:
 
     @property
     def pool(self) -> Pool:
-        return self._pool
+        return self._pool.pool
 
     async def close(self) -> None:
-        await self._pool.close()
+        await self._pool.pool.close()
 
     @asynccontextmanager
     async def transaction(self, tenant_id: TenantId, *, durable: bool = True) -> AsyncIterator[Connection]:
@@ -80,12 +82,35 @@ class TenantPool:
         """
         async with self._pool.acquire() as connection:
             with translated():
-                async with connection.transaction():
-                    settings = self._set_tenant if durable else self._set_tenant_lightly
-                    if (limit := _milliseconds.get()) is not None:
-                        settings = f"{settings}, {_LIMIT_TIME.format(limit)}"
-                    await connection.execute(settings, str(tenant_id))
+                settings = self._settings(f"'{UUID(str(tenant_id))}'", durable=durable)
+                if (limit := _milliseconds.get()) is not None:
+                    settings += f", {_LIMIT_TIME.format(limit)}"
+                async with SettingTransaction(connection, f"select {settings}"):
                     yield connection
+
+    async def call(self, tenant_id: TenantId, function: str, *arguments: object, durable: bool = True) -> Any:
+        """The value of one function, called in a transaction of this tenant of its own, in one round trip.
+
+        `function` is a call whose parameters begin with $2.
+        """
+        if _milliseconds.get() is not None:
+            # A limit set by the statement itself would not hold for it.
+            async with self.transaction(tenant_id, durable=durable) as connection:
+                statement = f"select {function} from (select $1::text) as tenant"  # noqa: S608  # our own text
+                return await connection.fetchval(statement, str(tenant_id), *arguments)
+        settings = self._settings("$1::text", durable=durable)
+        async with self._pool.acquire() as connection:
+            with translated():
+                statement = f"select {function} from (select {settings}) as tenant"  # noqa: S608  # our own
+                return await connection.fetchval(statement, str(tenant_id), *arguments)
+
+    async def fetchval(self, statement: str, *arguments: object) -> Any:
+        """The value of a statement that sets its tenant itself, as a transaction of its own."""
+        async with self._pool.acquire() as connection:
+            return await connection.fetchval(statement, *arguments)
+
+    def _settings(self, tenant: str, *, durable: bool) -> str:
+        return _TENANT.format(tenant) + ("" if durable else _LIGHTLY) + self._quotas
 
     @asynccontextmanager
     async def all_tenants(self) -> AsyncIterator[Connection]:

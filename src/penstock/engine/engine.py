@@ -180,10 +180,14 @@ class Engine(Services):
         steps = await self._started()
         if self._ingest is None:
             from penstock.pipeline.ingest import Ingest
+            from penstock.pipeline.one_batch import OneBatch
 
             self._ingest = Ingest(
                 tenants=self.tenants,
                 steps=steps,
+                one_batch=OneBatch(
+                    self.tenants, self.embedders, steps.chunk_embedder, self.outages, CODE_VERSION
+                ),
                 classifier=self._classifier or self._make_classifier(),
                 outages=self.outages,
                 code_version=CODE_VERSION,

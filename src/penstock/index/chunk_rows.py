@@ -13,8 +13,7 @@ BATCH = 500
 """Chunks per transaction."""
 
 STAGE = """
-select ingest.stage_chunks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-  $16, $17)"""
+ingest.stage_chunks($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"""
 DROP = "select ingest.drop_generation($1, $2)"
 ERASE = "select ingest.erase_chunks($1)"
 
@@ -36,27 +35,30 @@ async def stage_rows(
     language: str | None = None,
 ) -> None:
     """Write one batch; without embeddings the vectors are stored elsewhere."""
-    async with tenants.transaction(tenant_id, durable=False) as connection:
-        await connection.execute(
-            STAGE,
-            document_id,
-            generation,
-            model,
-            [chunk.ordinal for chunk in chunks],
-            [chunk_id(document_id, generation, chunk.ordinal) for chunk in chunks],
-            [chunk.text for chunk in chunks],
-            [chunk.token_count for chunk in chunks],
-            [chunk.start for chunk in chunks],
-            [chunk.end for chunk in chunks],
-            [chunk.page_from for chunk in chunks],
-            [chunk.page_to for chunk in chunks],
-            json.dumps([list(chunk.heading_path) for chunk in chunks]),
-            [chunk.input_sha256 for chunk in chunks],
-            None if embeddings is None else list(embeddings),
-            json.dumps([[[each.start, *each.path] for each in chunk.headings] for chunk in chunks]),
-            title,
-            language,
-        )
+    columns = columns_of(document_id, generation, chunks, embeddings)
+    await tenants.call(
+        tenant_id, STAGE, document_id, generation, model, *columns, title, language, durable=False
+    )
+
+
+def columns_of(
+    document_id: UUID, generation: int, chunks: Sequence[Chunk], embeddings: Sequence[str] | None
+) -> tuple[object, ...]:
+    """What ingest.stage_chunks() takes of each chunk, from `_ordinals` to `_headings`."""
+    return (
+        [chunk.ordinal for chunk in chunks],
+        [chunk_id(document_id, generation, chunk.ordinal) for chunk in chunks],
+        [chunk.text for chunk in chunks],
+        [chunk.token_count for chunk in chunks],
+        [chunk.start for chunk in chunks],
+        [chunk.end for chunk in chunks],
+        [chunk.page_from for chunk in chunks],
+        [chunk.page_to for chunk in chunks],
+        json.dumps([list(chunk.heading_path) for chunk in chunks]),
+        [chunk.input_sha256 for chunk in chunks],
+        None if embeddings is None else list(embeddings),
+        json.dumps([[[each.start, *each.path] for each in chunk.headings] for chunk in chunks]),
+    )
 
 
 async def drop_rows(

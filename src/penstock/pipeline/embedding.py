@@ -36,8 +36,13 @@ class ChunkEmbedder:
     """Shared by all runs of a worker."""
 
     def __init__(self, tenants: TenantPool, embeds: Embedders, index: Index) -> None:
-        self._cached = CachedEmbedding(tenants, embeds)
+        self.cached = CachedEmbedding(tenants, embeds)
         self._index = index
+
+    @property
+    def is_in_database(self) -> bool:
+        """Whether a transaction that publishes a document can write its vectors, too."""
+        return self._index.is_in_database
 
     async def require_index(self) -> None:
         """Raise IndexNotReady before doing work that could not be stored."""
@@ -61,7 +66,7 @@ class ChunkEmbedder:
             wanted = {
                 chunk.input_sha256: TextToEmbed(chunk.embedder_input, chunk.token_count) for chunk in step
             }
-            found = await self._cached.vectors(tenant_id, job.embedder, embedder, wanted, len(step))
+            found = await self.cached.vectors(tenant_id, job.embedder, embedder, wanted, len(step))
             counts.embedded += found.embedded
             counts.reused += len(step) - found.embedded
             counts.embedded_tokens += found.tokens

@@ -28,6 +28,7 @@ from penstock.observe import get_logger
 from penstock.pipeline.classify import Classifier, Skip
 from penstock.pipeline.classify.decision import decision_json
 from penstock.pipeline.job import MAX_ATTEMPTS, IngestDocument, Job
+from penstock.pipeline.one_batch import OneBatch
 from penstock.pipeline.outages import Outages
 from penstock.pipeline.parsed_files import ParsedFiles
 from penstock.pipeline.run_limit import within
@@ -42,12 +43,12 @@ BUDGET_SECONDS = 300.0
 INDEX_SECONDS = 60.0
 """How often a document is retried while pgvector is not installed."""
 
-BEGIN = "select ingest.begin_run($1, $2, $3, $4, $5, $6)"
-START_EMBEDDING = "select ingest.start_embedding($1, $2, $3, $4)"
+BEGIN = "ingest.begin_run($2, $3, $4, $5, $6, $7)"
+START_EMBEDDING = "ingest.start_embedding($2, $3, $4, $5)"
 FINISH = "select ingest.finish_run($1, $2, $3, $4, $5, $6, $7)"
 FAIL = "select ingest.fail_run($1, $2, $3, $4, $5, $6, $7)"
 SKIP = "select ingest.skip_run($1, $2, $3, $4)"
-WAIT = "select ingest.note_wait($1, $2, $3, $4, $5, $6)"
+WAIT = "ingest.note_wait($2, $3, $4, $5, $6, $7)"
 
 FINAL = (DocumentRejected, EmbedderRefused, InvalidArgument, QuotaExceeded)
 """Errors that a retry would not fix."""
@@ -61,6 +62,7 @@ class Ingest:
         *,
         tenants: TenantPool,
         steps: Steps,
+        one_batch: OneBatch,
         classifier: Classifier,
         outages: Outages,
         code_version: str,
@@ -68,6 +70,7 @@ class Ingest:
     ) -> None:
         self._tenants = tenants
         self._steps = steps
+        self._one_batch = one_batch
         self._classifier = classifier
         self._outages = outages
         self._code_version = code_version
@@ -76,18 +79,19 @@ class Ingest:
     async def __call__(self, payload: IngestDocument, run: TaskRun) -> Snooze | None:
         assert run.tenant_id is not None, "a document's task carries its tenant"
         tenant_id = TenantId(run.tenant_id)
-        async with self._tenants.transaction(tenant_id, durable=False) as conn:
-            answer = json.loads(
-                await conn.fetchval(
-                    BEGIN,
-                    payload.document_id,
-                    run.task_id,
-                    run.attempt,
-                    self._code_version,
-                    self._outages.fallback,
-                    self._outages.fallback_after,
-                )
+        answer = json.loads(
+            await self._tenants.call(
+                tenant_id,
+                BEGIN,
+                payload.document_id,
+                run.task_id,
+                run.attempt,
+                self._code_version,
+                self._outages.fallback,
+                self._outages.fallback_after,
+                durable=False,
             )
+        )
         if answer["mode"] in ("gone", "done"):
             return None
         if answer["mode"] == "wait":
@@ -140,23 +144,32 @@ class Ingest:
             await self._index(job, run, embedder, await self._steps.parse(job, embedder, Path(folder)))
 
     async def _index(self, job: Job, run: TaskRun, embedder: Embedder, files: ParsedFiles) -> None:
-        beginning = await asyncio.to_thread(files.beginning)
-        decided = None if job.is_restored else await self._classifier.classify(job, beginning)
+        decided = None
+        if not job.is_restored and self._classifier.reads(job):
+            decided = await self._classifier.classify(job, await asyncio.to_thread(files.beginning))
         decision = None if decided is None else decision_json(decided)
         if isinstance(decided, Skip):
             async with run.transaction() as conn:
                 await conn.execute(SKIP, job.document_id, job.generation, decided.reason, decision)
             return
-        del beginning
         files = await self._steps.take_attachments(job, files)
         assert files.head is not None
-        chunks = await self._steps.chunk(job, embedder, files)
-        async with self._tenants.transaction(job.tenant_id, durable=False) as conn:
-            detail = {"chunks": chunks, **reading_of(files.head), "embedder": embedder.model}
-            going = await conn.fetchval(
-                START_EMBEDDING, job.document_id, job.generation, json.dumps(detail), decision
+        count = await self._steps.chunk(job, embedder, files)
+        detail = json.dumps({"chunks": count, **reading_of(files.head), "embedder": embedder.model})
+        if (chunks := await self._steps.only_batch(files, count)) is not None:
+            await self._one_batch.index(
+                job, run, embedder, chunks, files.head, detail=detail, decision=decision
             )
-        if not going:
+            return
+        if not await self._tenants.call(
+            job.tenant_id,
+            START_EMBEDDING,
+            job.document_id,
+            job.generation,
+            detail,
+            decision,
+            durable=False,
+        ):
             return
         counts = await self._steps.embed(job, embedder, files)
         if job.is_probe and counts.embedded:
@@ -187,8 +200,9 @@ class Ingest:
         _log_failure(job, error)
 
     async def _wait(self, tenant_id: TenantId, job: Job, reason: str, message: str, seconds: float) -> None:
-        async with self._tenants.transaction(tenant_id) as conn:
-            await conn.execute(WAIT, job.document_id, job.generation, job.mode, reason, message, seconds)
+        await self._tenants.call(
+            tenant_id, WAIT, job.document_id, job.generation, job.mode, reason, message, seconds
+        )
 
 
 async def _diagnose(conn: Connection, job: Job, run: TaskRun, error: Exception, *, final: bool) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.errors import DocumentRejected, EmbedderOutOfMemory, PenstockError
-from penstock.model import Attachment, DocumentId, Embedder, ProjectId, TenantId
+from penstock.model import Attachment, Chunk, DocumentId, Embedder, ProjectId, TenantId
 from penstock.pipeline.chunk import ChunkPlan, plan_for
 from penstock.pipeline.chunk.chunk_file import read_batches
-from penstock.pipeline.embedding import ChunkEmbedder, EmbeddingCounts
+from penstock.pipeline.embedding import STEP, ChunkEmbedder, EmbeddingCounts
 from penstock.pipeline.job import Job
 from penstock.pipeline.parsed_files import ParsedFiles, ParsedHead
 from penstock.pipeline.reasons import Reason
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from penstock.blobs.store import Blobs
     from penstock.embed.embedders import Embedders
     from penstock.pipeline.parser_pool import ParserPool
+
+FEW = 50
+"""Chunks that are read on the event loop."""
 
 MOST_NESTED = 5
 """How deep files may be inside files: a mail in an archive in a mail is three deep."""
@@ -63,19 +66,19 @@ class Steps:
         self._blobs = blobs
         self._parser = parser
         self._embeds = embeds
-        self._chunk_embedder = chunk_embedder
+        self.chunk_embedder = chunk_embedder
         self._take_attachment = take_attachment
 
     async def embedder(self, name: str) -> Embedder:
         """The embedder, after making sure that what it makes can be stored."""
-        await self._chunk_embedder.require_index()
+        await self.chunk_embedder.require_index()
         return await self._embeds.embedder(name)
 
     async def parse(self, job: Job, embedder: Embedder, folder: Path) -> ParsedFiles:
         """Parse the file, and chunk it for the embedder if its text is short."""
-        path = folder / "document"
+        own = path = folder / "document"
         if job.blob_path is not None:
-            await self._blobs.fetch(job.blob_path, path)
+            path = await self._blobs.local(job.blob_path, own)
         else:
             await asyncio.to_thread(path.write_text, job.text or "", "utf-8")
         files = await self._parser.parse_to(
@@ -87,7 +90,7 @@ class Steps:
             owner=str(job.tenant_id),
             plan=_plan(job, embedder),
         )
-        await asyncio.to_thread(path.unlink)
+        own.unlink(missing_ok=True)  # it may be large, and its text may take a while to embed
         return files
 
     async def take_attachments(self, job: Job, files: ParsedFiles) -> ParsedFiles:
@@ -110,12 +113,22 @@ class Steps:
             raise DocumentRejected("empty", "it contains no text", "Upload a document with text.")
         return chunks
 
+    async def only_batch(self, files: ParsedFiles, count: int) -> list[Chunk] | None:
+        """All chunks, if they can be published in one transaction: the vectors are in the database, too, and
+        the chunks are in one batch of the file."""
+        if count > STEP or not self.chunk_embedder.is_in_database:
+            return None
+        batches = read_batches(files.chunks)
+        # A thread costs more than reading a few.
+        batch = next(batches) if count <= FEW else await asyncio.to_thread(next, batches)
+        return batch if len(batch) == count else None
+
     async def embed(self, job: Job, embedder: Embedder, files: ParsedFiles) -> EmbeddingCounts:
         """Embed the chunks and stage them as the job's generation."""
         counts = EmbeddingCounts()
         batches = read_batches(files.chunks)
         while (batch := await asyncio.to_thread(next, batches, None)) is not None:
-            await self._chunk_embedder.stage(job.tenant_id, job, embedder, batch, counts, files.head)
+            await self.chunk_embedder.stage(job.tenant_id, job, embedder, batch, counts, files.head)
         return counts
 
 

@@ -53,7 +53,7 @@ async def run_and_complete(
     Raises AnswerRefused for an invalid envelope or, with `must_succeed`, for no success; then nothing is
     written. None if the connection broke after the commit.
     """
-    answer = await run.complete_by(tenants.pool, RUN_AND_COMPLETE, name, as_json(payload), must_succeed)
+    answer = await run.complete_by(tenants, RUN_AND_COMPLETE, name, as_json(payload), must_succeed)
     return None if answer is None else _envelope(answer)
 
 

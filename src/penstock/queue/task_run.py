@@ -7,8 +7,14 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
-from penstock.db import Connection, Pool
+from penstock.db import Connection
 from penstock.model import TaskId
+
+
+class Values(Protocol):
+    """A pool of connections that runs one statement at a time."""
+
+    async def fetchval(self, statement: str, /, *arguments: object) -> Any: ...
 
 
 class TaskRun(Protocol):
@@ -29,7 +35,7 @@ class TaskRun(Protocol):
     def transaction(
         self, *, counts_as: Literal["success", "failed"] = "success"
     ) -> AbstractAsyncContextManager[Connection]: ...
-    async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any: ...
+    async def complete_by(self, pool: Values, statement: str, *arguments: object) -> Any: ...
 
 
 class ClosingRun(TaskRun, Protocol):

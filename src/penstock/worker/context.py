@@ -11,6 +11,7 @@ from penstock.db import Connection, Pool
 from penstock.db.connect import CONNECTION_LOST, translated
 from penstock.errors import InvalidMove
 from penstock.model import Lease, LeaseId, TaskId, WorkerId
+from penstock.queue.task_run import Values
 from penstock.worker.registration import Registration
 
 COMPLETE_HERE = "select queues.complete_here($1, $2, $3)"
@@ -128,7 +129,7 @@ class Context:
             self.closed = False
             raise
 
-    async def complete_by(self, pool: Pool, statement: str, *arguments: object) -> Any:
+    async def complete_by(self, pool: Values, statement: str, *arguments: object) -> Any:
         """Run one statement that completes the task itself, as its own transaction; returns its value.
 
         Its first four parameters are the tenant, the worker, the lease and the task, then the arguments. If
@@ -159,7 +160,7 @@ class Context:
             )
         return extended
 
-    async def _still_held(self, pool: Pool) -> bool:
+    async def _still_held(self, pool: Values) -> bool:
         """The connection broke at commit: if the lease still exists, nothing was committed."""
         held: bool = await pool.fetchval("select queues.holds($1, $2)", self.worker_id, self._lease.lease_id)
         return held

@@ -49,9 +49,10 @@ class BySource:
         self._defaults = defaults
         self._classifiers = classifiers
 
+    def reads(self, job: Job) -> bool:
+        return self._defaults.uploads != "off" or job.source_id is not None
+
     async def classify(self, job: Job, parsed: Parsed) -> Skip | Keep | None:
-        if self._defaults.uploads == "off" and job.source_id is None:
-            return None
         async with self._tenants.transaction(job.tenant_id, durable=False) as conn:
             known = json.loads(await conn.fetchval(ORIGINS, job.document_id))
         choice = choose(known["origins"], self._defaults)

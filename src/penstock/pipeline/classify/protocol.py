@@ -36,12 +36,18 @@ class Keep:
 
 
 class Classifier(Protocol):
+    def reads(self, job: Job) -> bool:
+        """Whether it would look at this document: the text of others is not read for it."""
+
     async def classify(self, job: Job, parsed: Parsed) -> Skip | Keep | None:
         """None keeps the document. It is not asked about a document that a person restored."""
 
 
 class KeepAll:
     """The classifier of an installation that has none."""
+
+    def reads(self, job: Job) -> bool:
+        return False
 
     async def classify(self, job: Job, parsed: Parsed) -> Skip | Keep | None:
         return None

@@ -5,6 +5,8 @@ returns table (text_sha256 bytea, embedding bytea)
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_tenant_id uuid := internal.require_tenant();

@@ -7,6 +7,8 @@ returns void
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_tenant_id uuid := (ingest.open_tenant()).tenant_id;

@@ -4,12 +4,14 @@ returns text
 language plpgsql
 stable
 as $$
+declare
+  v_schema text := ingest.vector_schema();
 begin
-  if ingest.vector_schema() is null or to_regclass('ingest.chunk_vector') is null then
+  if v_schema is null or to_regclass('ingest.chunk_vector') is null then
     raise exception using errcode = 'PS021', detail = 'index',
       message = format('documents cannot be indexed: the database %I has no pgvector', current_database()),
       hint = ingest.vectors_remedy();
   end if;
-  return ingest.vector_schema();
+  return v_schema;
 end;
 $$;

@@ -27,6 +27,8 @@ returns integer
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_tenant_id uuid := internal.require_tenant();
@@ -57,17 +59,22 @@ begin
     from unnest(_ordinals, _chunk_ids, _texts, _token_counts, _char_starts, _char_ends, _pages_from, _pages_to, _sha256s)
       with ordinality
       as g (ordinal, chunk_id, text, token_count, char_start, char_end, page_from, page_to, sha256, place)
-  ), read as materialized (
-    select g.*, ingest.lexemes(v_config, g.text) as words,
-      ingest.lexemes(v_config, concat_ws(
-        ' ', case when not _title = any (g.heading_path) then _title end, array_to_string(g.heading_path, ' '))) as above,
+  ), titled as materialized (
+    select g.*,
+      concat_ws(
+        ' ', case when not _title = any (g.heading_path) then _title end, array_to_string(g.heading_path, ' ')) as above_text,
       -- The text has them once already.
-      ingest.lexemes(v_config, coalesce((
+      (
         select string_agg(distinct p.heading, ' ')
         from jsonb_array_elements(g.headings) h
         cross join lateral jsonb_array_elements_text(h - 0) as p (heading)
-        where not p.heading = any (g.heading_path) and p.heading is distinct from _title), '')) as inside
+        where not p.heading = any (g.heading_path) and p.heading is distinct from _title) as inside_text
     from given g
+  ), read as materialized (
+    select t.*, ingest.lexemes(v_config, t.text) as words,
+      case when t.above_text = '' then '' else ingest.lexemes(v_config, t.above_text) end as above,
+      case when t.inside_text is null then '' else ingest.lexemes(v_config, t.inside_text) end as inside
+    from titled t
   ), measured as materialized (
     select r.*, r.words || r.above || r.above || r.inside as lexemes, least(65535, (
       select coalesce(sum(greatest(1, cardinality(l.positions))), 0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
@@ -19,7 +19,8 @@ from tests.integration.crashing_upload import SWEEP, UPLOAD, NoIndex
 from tests.integration.intake_services import IntakeServices, intake_services
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
-from tests.plugins.workers import eventually
+from tests.plugins.forked import start
+from tests.plugins.workers import ROOT, eventually
 
 NOW = timedelta(seconds=-60)
 
@@ -29,11 +30,12 @@ def maintenance(here: IntakeServices) -> DocumentMaintenance:
 
 
 async def crash(here: IntakeServices, moment: str) -> None:
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.integration.crashing_upload",
-        moment, here.database.runtime_url, str(here.blobs.folder.parent), str(here.acme),
+    arguments = (moment, here.database.runtime_url, str(here.blobs.folder.parent), str(here.acme))
+    child = start(
+        ("tests.integration.crashing_upload", *arguments), ROOT, os.environ,
+        stdin=None, stdout=None, stderr=None,
     )  # fmt: skip
-    assert await child.wait() == -signal.SIGKILL
+    assert await asyncio.to_thread(child.wait) == -signal.SIGKILL
 
     async def gone() -> bool:
         count = await here.value("select count(*) from pg_stat_activity where application_name = 'crashing'"

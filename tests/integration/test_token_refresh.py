@@ -6,9 +6,9 @@ import asyncio
 import hashlib
 import logging
 import os
-import sys
 from collections import Counter
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -27,9 +27,11 @@ from penstock.vault.key_ring import KeyRing
 from penstock.vault.rotation import Rotated, Rotation
 from tests.integration.connecting_sources import Connections, connections
 from tests.plugins.database import Database
+from tests.plugins.forked import start
+from tests.plugins.workers import ROOT
 
 PROCESSES = 12
-CHILD = Path(__file__).with_name("refreshing_process.py")
+CHILD = "tests.integration.refreshing_process"
 
 
 class Crashed(Exception):
@@ -70,16 +72,16 @@ async def test_twelve_racing_on_one_stale_token_make_one_refresh_call(
             "PENSTOCK_DATA_DIR": str(settings.data_dir),
         }
         children = [
-            await asyncio.create_subprocess_exec(
-                sys.executable, str(CHILD), str(here.works.tenant_id), str(source_id),
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=variables, cwd=tmp_path,
+            start(
+                (CHILD, str(here.works.tenant_id), str(source_id)), ROOT, variables,
+                stdin=PIPE, stdout=PIPE, stderr=None,
             )
             for _ in range(PROCESSES)
         ]  # fmt: skip
         for child in children:
             assert child.stdout is not None
-            assert await child.stdout.readline() == b"ready\n"
-        ended = await asyncio.gather(*(child.communicate(b"go\n") for child in children))
+            assert await asyncio.to_thread(child.stdout.readline) == b"ready\n"
+        ended = await asyncio.gather(*(asyncio.to_thread(child.communicate, b"go\n") for child in children))
         assert [child.returncode for child in children] == [0] * PROCESSES
         tokens = Counter(line for out, _ in ended for line in out.split())
         current = hashlib.sha256((await here.token(source_id)).encode()).hexdigest().encode()

@@ -148,7 +148,8 @@ def standard_streams(*given: int) -> dict[int, int]:
 
 def start(
     arguments: Sequence[str], folder: Path, variables: Mapping[str, str], *, fresh: bool = False,
-    text: bool = False, stdin: int | IO[Any] | None, stdout: int | IO[Any], stderr: int | IO[Any],
+    text: bool = False, stdin: int | IO[Any] | None, stdout: int | IO[Any] | None,
+    stderr: int | IO[Any] | None,
 ) -> subprocess.Popen[Any]:  # fmt: skip
     """`python -m` with these arguments as a child of ours; `fresh` starts an interpreter, as a user does."""
     options: dict[str, Any] = {

@@ -158,7 +158,7 @@ class Cutter:
 
     def _measure_anew(self, gap: int, whole: str, piece: str) -> tuple[int, int, int]:
         if gap == 1 and whole[0] == " " and "<" not in whole:
-            alone = after = self.counter.count(piece)  # a space is part of the word after it
+            alone = after = self.counter.count_after(whole)  # a space is part of the word after it
         else:
             alone, after = self.counter.count_both(whole, piece)
         measured = alone, after, crc32(piece.encode("utf-8", "surrogatepass"))

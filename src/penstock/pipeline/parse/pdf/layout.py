@@ -64,7 +64,7 @@ def columns_of(parts: Iterable[Flow | Grid]) -> int:
 def _flow(run: Sequence[Band]) -> list[Flow | Grid]:
     found: list[Flow | Grid] = []
     lines: list[Band] = []
-    column = (min(band[0].left for band in run), max(one.right for band in run for one in band))
+    column = (min([band[0].left for band in run]), max([one.right for band in run for one in band]))
     for band in run:
         for line in _lines(band):
             if any(one.rows for one in line):

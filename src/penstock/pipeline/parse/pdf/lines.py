@@ -26,6 +26,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _DENSE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 """Scripts that are written without spaces."""
 _DIVIDED = re.compile(r"[^\W\d_]{2}[-\u2010\u00ad]$")
+_HYPHENS = ("-", "\u2010", "\u00ad")
 _FROM_LEFT = itemgetter(Word._fields.index("left"), Word._fields.index("place"))
 
 
@@ -180,6 +181,8 @@ def line_text(words: Sequence[Word]) -> str:
 
 def joiner(before: str, after: str) -> str:
     """What stands between two lines of a paragraph: nothing in scripts without spaces."""
+    if before[-1:].isascii():
+        return " "
     return "" if _DENSE.match(before[-1:]) and _DENSE.match(after[:1]) else " "
 
 
@@ -189,8 +192,8 @@ def hyphen_glue(before: str, after: str, *, broken: bool = False) -> str | None:
     The mark for a hyphen to be decided on takes the place of the hyphen. `broken`: pdfium says it is one.
     """
     end, start = before[-3:], after[:1]
-    if broken or _DIVIDED.search(end):
-        if start.islower() and end[-1:] in ("-", "\u2010", "\u00ad"):
+    if broken or (end[-1:] in _HYPHENS and _DIVIDED.search(end)):
+        if start.islower() and end[-1:] in _HYPHENS:
             return HYPHEN
         if end[-1:] in ("-", "\u2010") and start.isalnum():
             return " " if starts_with_conjunction(after) else ""

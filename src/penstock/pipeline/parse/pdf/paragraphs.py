@@ -174,7 +174,7 @@ def _glue(before: _Line, line: _Line, column: tuple[float, float], large: bool) 
     end, start = before.text[-3:], line.text[0]
     if (glue := hyphen_glue(end, line.text, broken=before.broken)) is not None:
         return glue
-    if _DASH.search(end) and start.isalnum():
+    if not end.isascii() and _DASH.search(end) and start.isalnum():
         return ""
     ended = before.right < column[1] - _SHORT * (column[1] - column[0]) and not is_right_to_left(before.text)
     apart = before.divided or line.divided or any(map(before.text.__contains__, _LEADERS))

@@ -99,14 +99,16 @@ def _edge_lines(found: Sequence[list[Word]]) -> Iterator[EdgeLine]:
     """Up to three lines at the top and at the bottom that a gap separates from the text."""
     if len(found) < 2:
         return
-    usual = main_size(list(itertools.chain.from_iterable(found)))
+    sizes = [word.size for line in found for word in line]
+    is_even = sizes.count(sizes[0]) == len(sizes)
+    usual = sizes[0] if is_even else main_size(list(itertools.chain.from_iterable(found)))
     for lines in (found[: _MOST_LINES + 1], found[: -_MOST_LINES - 2 : -1]):
         count = 0
         for at, (one, other) in enumerate(itertools.pairwise(lines), start=1):
             if _gap(one, other) > _GAP * usual:
                 count = at
         for line in lines[: min(count, len(found) - 1)]:
-            if main_size(line) <= _LARGEST * usual and _gaps(line) < _MOST_PARTS:
+            if (is_even or main_size(line) <= _LARGEST * usual) and _gaps(line) < _MOST_PARTS:
                 yield _edge_line(line)
 
 

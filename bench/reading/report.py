@@ -97,7 +97,7 @@ def _seconds(one: Measured, kind: str) -> str:
     if kind not in one.seconds:
         return ""
     refused = one.refused.get(kind, 0)
-    return f"{one.seconds[kind]:.2f}" + (f" ({refused} not read)" if refused else "")
+    return f"{one.seconds[kind]:.3f}" + (f" ({refused} not read)" if refused else "")
 
 
 def _cell(means: Means | None) -> str:

@@ -28,7 +28,7 @@ SIZE = 3_000_000
 REQUIRED = 1.0
 """Processor seconds per MB, before embedding."""
 AGAIN = 2
-"""How often a file that took longer is measured again: other load can double the time."""
+"""How often files that took longer are measured again after all others: other load can double the time."""
 _TEXT = " ".join(text for _, _, text in STORIES[0].sections)
 
 
@@ -245,25 +245,26 @@ Spent = Mapping[str, float]
 
 def seconds_per_mb(folder: Path, size: int = SIZE, only: Iterable[str] = FILES) -> dict[str, float]:
     """By file; those of DOCX, PDF and other packages with usual content are per MB of the text in them."""
-    found: dict[str, float] = {}
+    found = {name: _measured(folder, name, size) for name in only}
+    for _ in range(AGAIN):
+        for name in [name for name, spent in found.items() if spent > REQUIRED]:
+            found[name] = min(found[name], _measured(folder, name, size))
+    return found
+
+
+def _measured(folder: Path, name: str, size: int) -> float:
+    filename, make = FILES[name]
+    path = folder / filename
+    path.write_bytes(make(20_000))
+    _seconds(name, path)  # loads the reader and the tokeniser
+    path.write_bytes(make(size))
     gc.collect()
     gc.freeze()  # as in the worker, where a garbage collection looks only at what the file itself made
     try:
-        for name in only:
-            filename, make = FILES[name]
-            path = folder / filename
-            path.write_bytes(make(20_000))
-            _seconds(name, path)  # loads the reader and the tokeniser
-            path.write_bytes(make(size))
-            spent = _seconds(name, path)
-            for _ in range(AGAIN):
-                if spent > REQUIRED * size / 1_000_000:
-                    spent = min(spent, _seconds(name, path))
-            found[name] = round(spent / (size / 1_000_000), 3)
-            path.unlink()
+        return round(_seconds(name, path) / (size / 1_000_000), 3)
     finally:
         gc.unfreeze()
-    return found
+        path.unlink()
 
 
 def _seconds(name: str, path: Path) -> float:

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from penstock.model import DocumentId
 from tests.integration.qdrant_tenants import client, names, payloads, qdrant_index, qdrant_tenant, simulated
 from tests.plugins.command_line import CommandLine
 from tests.plugins.database import Database
+from tests.plugins.forked import start
+from tests.plugins.workers import ROOT
 from tests.sql.indexed_tenant import IndexedTenant, chunks_of, indexed_tenant
 
 if TYPE_CHECKING:
@@ -218,40 +219,15 @@ async def test_a_deleted_tenants_old_collections_are_dropped(database: Database)
         assert old_name(tenant) not in await names(tenant)
 
 
-KILLED = """
-import asyncio, os, signal, sys
-from penstock.db.tenancy import TenantPool
-from penstock.index import qdrant_move
-from penstock.index.qdrant import QdrantIndex
-
-qdrant_move.PAGE = 5
-
-async def main(url, address, pages):
-    tenants = await TenantPool.open(url, application_name="mover", size=2)
-    index = QdrantIndex.open(address, None, tenants)
-    (one,) = await index.mover.old.look()
-    seen = 0
-    def progress(number):
-        nonlocal seen
-        seen += 1
-        if seen == pages:
-            os.kill(os.getpid(), signal.SIGKILL)
-    await index.mover.move(one, progress)
-
-asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
-"""
-
-
 async def test_a_move_killed_again_and_again_goes_on_where_it_was(database: Database) -> None:
     async with simulated() as (server, url), qdrant_tenant(database, url) as tenant:
         wanted = [
             await put_old(tenant, *[f"alpha {number} {part}" for part in range(5)]) for number in range(4)
         ]
         for pages in (1, 2, 3):
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", KILLED, database.runtime_url, url, str(pages), env=dict(os.environ)
-            )
-            assert await child.wait() == -signal.SIGKILL
+            arguments = ("tests.integration.killed_qdrant_move", database.runtime_url, url, str(pages))
+            child = start(arguments, ROOT, os.environ, stdin=None, stdout=None, stderr=None)
+            assert await asyncio.to_thread(child.wait) == -signal.SIGKILL
             assert old_name(tenant) in await names(tenant)
         assert len({payload["chunkIndex"] for payload in await payloads(tenant)}) == 5
         written = sum(

@@ -32,7 +32,7 @@ BOLD = re.compile(rb"bold|black|heavy|semib|demi", re.I)
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("made")
     odd = folder / "scattered.pdf"
-    odd.write_bytes(odd_files.scattered_words(8_000))
+    odd.write_bytes(odd_files.scattered_words(60_000))  # more boxes on a page than are read at once
     return [*(truth.path for truth in make(folder)), odd]
 
 

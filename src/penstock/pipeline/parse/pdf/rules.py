@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pypdfium2  # type: ignore[import-untyped]  # it ships no types
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-from penstock.pipeline.parse.pdf.calls import Address, address_of, object_kind, page_object
+from penstock.pipeline.parse.pdf.calls import Address, address_of, object_kind, page_object, reference
 
 _THIN = 2.5
 _SHORTEST = 4.0
@@ -36,7 +36,7 @@ class RuledLine(NamedTuple):
 def drawn_objects(page: pypdfium2.PdfPage) -> list[DrawnObject]:
     """What is drawn on a page other than text: pictures, paths, and forms, which hold further objects."""
     count = pdfium.FPDFPage_CountObjects(page.raw)
-    every = list(map(page_object, itertools.repeat(address_of(page.raw)), range(count)))
+    every = list(map(page_object, itertools.repeat(reference(address_of(page.raw))), range(count)))
     return [(one, kind) for one, kind in zip(every, map(object_kind, every), strict=True) if kind in _DRAWN]
 
 

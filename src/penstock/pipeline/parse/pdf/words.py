@@ -6,10 +6,11 @@ import ctypes
 import itertools
 import math
 import re
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pypdfium2  # type: ignore[import-untyped]  # it ships no types
@@ -17,14 +18,19 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from penstock.pipeline.parse.pdf.calls import (
     Address,
+    Reference,
     address_of,
     character,
     font_of,
     font_size,
     loose_box,
+    reference,
     text_matrix,
     text_object,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HYPHEN = "\x02"
 """Marks a hyphen at a line's end: whether it belongs to the word is decided with the whole document."""
@@ -42,6 +48,8 @@ _ASKEW = -1
 _UNPLACED = 12.0
 _BOX_BYTES = 16
 """Four floats of pdfium."""
+_MOST_BOXES = 2_048
+"""How many boxes are read at once: two for each word of a full page."""
 
 
 class Word(NamedTuple):
@@ -80,7 +88,7 @@ def placed_words(page: pypdfium2.PdfTextPage, text: str) -> dict[int, list[Word]
     `text` is pdfium's text of the page. All is read by column: what every word says, then where each starts,
     and so on, since a step of Python for every word takes longer than pdfium does.
     """
-    raw, count = address_of(page.raw), page.count_chars()
+    raw, count = reference(address_of(page.raw)), page.count_chars()
     if len(text) != count:
         text = "".join(_characters(raw, count))
     said, firsts, ends = _tokens(text)
@@ -112,7 +120,7 @@ def turned_line(turn: int, left: float, bottom: float, right: float, top: float)
     return _turned(turn, left, bottom, right, top) if turn > 0 else (left, bottom, right, top)
 
 
-def _characters(page: Address, count: int) -> Iterator[str]:
+def _characters(page: Reference, count: int) -> Iterator[str]:
     """One per position: pdfium's text leaves some characters out, and then positions differ."""
     for code in map(character, itertools.repeat(page), range(count)):
         yield chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\x00"
@@ -125,13 +133,32 @@ def _tokens(text: str) -> tuple[list[str], list[int], list[int]]:
     return parts[1::2], ends[:-1:2], ends[1::2]
 
 
-def _edges(page: Address, firsts: Sequence[int], lasts: Sequence[int]) -> list[list[float]]:
+class _Boxes(threading.local):
+    """Where pdfium writes the boxes of characters, with a reference to the place of each."""
+
+    def __init__(self) -> None:
+        self._held = np.zeros((_MOST_BOXES, 4), dtype=np.float32)
+        start = self._held.ctypes.data
+        self._places = [reference(at) for at in range(start, start + self._held.nbytes, _BOX_BYTES)]
+
+    def read(self, page: Reference, indexes: Sequence[int]) -> NDArray[np.float32]:
+        """Left, top, right and bottom of each of these characters."""
+        found = []
+        for start in range(0, len(indexes), _MOST_BOXES):
+            some = indexes[start : start + _MOST_BOXES]
+            self._held[: len(some)] = 0.0
+            deque(map(loose_box, itertools.repeat(page), some, self._places), maxlen=0)
+            found.append(self._held[: len(some)].copy())
+        return np.concatenate(found)
+
+
+_BOXES = _Boxes()
+
+
+def _edges(page: Reference, firsts: Sequence[int], lasts: Sequence[int]) -> list[list[float]]:
     """The left, bottom, right and top edges of the words: around the first and the last character of each."""
-    held = np.zeros((len(firsts), 8), dtype=np.float32)
-    start = held.ctypes.data
-    indexes = itertools.chain.from_iterable(zip(firsts, lasts, strict=True))
-    places = range(start, start + held.nbytes, _BOX_BYTES)
-    deque(map(loose_box, itertools.repeat(page), indexes, places), maxlen=0)
+    indexes = list(itertools.chain.from_iterable(zip(firsts, lasts, strict=True)))
+    held = _BOXES.read(page, indexes).reshape(-1, 8)
     x, x_to, last_x, last_x_to = held.T[::2]
     y, y_to, last_y, last_y_to = held.T[1::2]
     return [
@@ -142,14 +169,14 @@ def _edges(page: Address, firsts: Sequence[int], lasts: Sequence[int]) -> list[l
     ]
 
 
-def _styles(page: Address, firsts: Sequence[int]) -> list[_Style]:
+def _styles(page: Reference, firsts: Sequence[int]) -> list[_Style]:
     """Size, weight and direction of the characters at these positions.
 
     They are read once for each object that draws some; weights once for each font.
     """
     drawn = list(map(text_object, itertools.repeat(page), firsts))
     matrix = pdfium.FS_MATRIX()
-    matrix_at = ctypes.addressof(matrix)
+    matrix_at = ctypes.byref(matrix)
     shapes: dict[tuple[float, ...], tuple[float, int]] = {}
     weights: dict[Address | None, bool] = {0: False, None: False}
 

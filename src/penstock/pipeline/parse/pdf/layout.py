@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from penstock.pipeline.parse.pdf.grid import grid_rows, lines_above, lines_below, tables_of
-from penstock.pipeline.parse.pdf.lines import NUMBER, Piece
+from penstock.pipeline.parse.pdf.lines import NUMBER, Piece, is_right_to_left
 from penstock.pipeline.parse.pdf.regions import Band, Interval, bands, blocks, column_of, columns
 from penstock.pipeline.parse.pdf.words import AFTER_ALL
 
@@ -112,7 +112,10 @@ def _divided(run: list[Band], depth: int) -> list[Flow | Grid]:
             rows = grid_rows(table, columns(table, tolerance=_CROSSED))
             parts += [Grid(rows, table[0][0].size)] if rows else _flow(table)
         return [*parts, *read_in_order(_all(run[end:]), depth + 1)]
-    for group in _groups(by_column, prose):
+    groups = _groups(by_column, prose)
+    if is_right_to_left("".join([one.text for pieces in by_column for one in pieces])):
+        groups.reverse()
+    for group in groups:
         parts += read_in_order(group, depth + 1)
     return parts
 

@@ -173,7 +173,7 @@ def line_text(words: Sequence[Word]) -> str:
     if whole.isascii():
         return whole
     if is_right_to_left(whole):
-        return " ".join(_from_the_right(words))
+        return " ".join([word.text for word in from_the_right(words)])
     if _DENSE.search(whole):
         return _without_spaces(words)
     return whole
@@ -235,17 +235,17 @@ def _tall(word: Word) -> float:
     return max(word.top - word.bottom, word.size, 1.0)
 
 
-def _from_the_right(words: Sequence[Word]) -> list[str]:
+def from_the_right(words: Sequence[Word]) -> list[Word]:
     """Words from the right; runs of numbers and of left-to-right words keep their order."""
-    ordered: list[str] = []
-    run: list[str] = []
+    ordered: list[Word] = []
+    run: list[Word] = []
     for word in reversed(words):
         if _RIGHT_TO_LEFT.search(word.text) or not any(map(_has_direction, word.text)):
             ordered += reversed(run)
             run = []
-            ordered.append(word.text)
+            ordered.append(word)
         else:
-            run.append(word.text)
+            run.append(word)
     return ordered + run[::-1]
 
 

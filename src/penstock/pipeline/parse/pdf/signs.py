@@ -11,7 +11,7 @@ from operator import attrgetter, truediv
 from statistics import fmean
 from typing import NamedTuple
 
-from penstock.pipeline.parse.pdf.lines import Piece, is_dense, is_right_to_left, rows
+from penstock.pipeline.parse.pdf.lines import Piece, from_the_right, is_dense, is_right_to_left, rows
 from penstock.pipeline.parse.pdf.paragraphs import Paragraph
 from penstock.pipeline.parse.pdf.words import AFTER_ALL, Word
 
@@ -27,7 +27,18 @@ _MOST_ROWS = 20
 
 _PLACE = attrgetter("place")
 
+_RIGHT_EDGE = -1e6
+"""Keeps the right edges, at which lines of right-to-left scripts begin, apart from left edges."""
+
 Pair = tuple[str, str]
+
+
+class _Spoken(NamedTuple):
+    """A line with where it begins and the tokens of each word in the order of reading."""
+
+    edge: float
+    line: Piece
+    said: list[list[str]]
 
 
 class _Compared(NamedTuple):
@@ -80,7 +91,7 @@ def measured(
     wanted = Counter(_TOKEN.findall(" ".join([word.text for word in kept])))
     missing = (wanted - Counter(found)).total()
     found = [token for token in found if not is_dense(token)]
-    if plain == found or is_right_to_left(" ".join(plain)):
+    if plain == found:
         return PageSigns(columns, len(tables), missing)
     order = _order(lines, made, found, plain)
     in_rows = _rows(drawn, tables) if tables else _Compared()
@@ -108,11 +119,12 @@ def _order(
     said = {word.text for line in lines for word in line.words}
     tokens = {text: [] if is_dense(text) else _TOKEN.findall(text) for text in said}
     spoken = [
-        (line, [tokens[word.text] if word.place < AFTER_ALL else [] for word in line.words])
+        _Spoken(edge, line, [tokens[word.text] if word.place < AFTER_ALL else [] for word in words])
         for line in lines
         if line.words
+        for edge, words in (_in_order(line),)
     ]
-    beside = Counter(_beside(said for _, said in spoken))
+    beside = Counter(_beside(each.said for each in spoken))
     below = Counter(pair for pair in _below(spoken) if pair[0] in prose and pair[1] in prose)
     # The two count the same: a page read across its columns loses none of the many pairs inside lines.
     kinds = [pairs for pairs in (beside, below) if pairs.total() >= _FEWEST_PAIRS]
@@ -138,13 +150,13 @@ def _beside(lines: Iterable[list[list[str]]]) -> Iterator[Pair]:
                 yield one[-1], other[0]
 
 
-def _below(lines: Iterable[tuple[Piece, list[list[str]]]]) -> Iterator[Pair]:
+def _below(lines: Iterable[_Spoken]) -> Iterator[Pair]:
     """The end of a line of prose and the start of the next one that begins at the same place."""
     above: dict[int, tuple[Piece, str]] = {}
-    for line, said in lines:  # from the top
+    for edge, line, said in lines:  # from the top
         if len(said) < _LINE_OF_PROSE or not said[0] or not said[-1]:
             continue
-        at = round(line.left / max(1.0, line.size))
+        at = round(edge / max(1.0, line.size))
         for near in (at, at - 1, at + 1):
             if near in above:
                 upper, end = above[near]
@@ -153,6 +165,13 @@ def _below(lines: Iterable[tuple[Piece, list[list[str]]]]) -> Iterator[Pair]:
                     del above[near]
                     break
         above[at] = line, said[-1][-1]
+
+
+def _in_order(line: Piece) -> tuple[float, Sequence[Word]]:
+    """The edge at which a line begins, and its words in the order of reading."""
+    if is_right_to_left(line.text):
+        return _RIGHT_EDGE - line.right, from_the_right(line.words)
+    return line.left, line.words
 
 
 def _rows(drawn: Sequence[Word], tables: Sequence[list[list[str]]]) -> _Compared:

@@ -36,7 +36,7 @@ def import_commands() -> None:
     for found in pkgutil.walk_packages(package.__path__, "penstock."):
         if not found.name.startswith(others):
             importlib.import_module(found.name)
-    for name in ("asyncio", "encodings.idna", "rich", "uvloop"):
+    for name in ("asyncio", "boto3", "encodings.idna", "rich", "s3transfer.manager", "uvloop"):
         importlib.import_module(name)
 
 

@@ -43,6 +43,15 @@ export interface VirtualTableProps<Row> {
 const ROW = 37;
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
+  const [begun, setBegun] = useState(0);
+  const restart = () => {
+    setBegun(begun + 1); // a new box: the virtualizer of the old one remembers how far down it was, and would load as far
+    props.list.restart();
+  };
+  return <Scrolled key={begun} {...props} onRestart={restart} />;
+}
+
+function Scrolled<Row>(props: VirtualTableProps<Row> & { readonly onRestart: () => void }) {
   const { list, columns, rowKey, rowHref, selection = NONE, onSelect } = props;
   const [query, change] = usePageQuery();
   const sort = parseSort(query["sort"]);
@@ -104,14 +113,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       {list.hasChanged ? (
         <p className="list-changed" role="status">
           The list has changed since you scrolled down.{" "}
-          <button
-            type="button"
-            className="link"
-            onClick={() => {
-              box.current?.scrollTo(0, 0);
-              list.restart();
-            }}
-          >
+          <button type="button" className="link" onClick={props.onRestart}>
             Show it from the top
           </button>
         </p>

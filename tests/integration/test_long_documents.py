@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from penstock.cli.doctor.sandbox_checks import describe
-from penstock.embed.local import child as local_child
 from penstock.embed.local.embedder import wordllama
 from penstock.embed.local.frames import ANSWER, OUT_OF_MEMORY, request
+from penstock.embed.local.serving import Server
 from penstock.errors import DocumentRejected
 from penstock.model import Block, Parsed, media
 from penstock.model.pipeline_options import Strategy
@@ -109,11 +109,13 @@ async def test_chunking_that_needs_too_much_memory_is_oom_and_names_the_setting(
 
 def test_a_model_that_runs_out_of_memory_answers_with_its_own_code() -> None:
     class Hungry:
+        threads = 1
+
         def embed(self, texts: list[str]) -> object:
             raise MemoryError
 
     answers = io.BytesIO()
-    local_child.serve(Hungry(), io.BytesIO(request(7, ["a"])), answers)  # type: ignore[arg-type]  # never answers
+    Server(Hungry(), answers).serve(io.BytesIO(request(7, 1, ["a"])))  # type: ignore[arg-type]  # never answers
     assert ANSWER.unpack(answers.getvalue()) == (7, OUT_OF_MEMORY, 0)
 
 

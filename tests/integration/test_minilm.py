@@ -203,7 +203,7 @@ async def test_full_batches_of_full_chunks_stay_within_450_megabytes() -> None:
 
 
 @needs_model
-async def test_a_search_waits_for_one_small_batch_at_most() -> None:
+async def test_a_search_does_not_wait_for_documents() -> None:
     embedder = minilm(Settings())
     try:
         await embedder.embed(["warm"])

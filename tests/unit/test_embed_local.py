@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import numpy as np
@@ -16,9 +16,10 @@ import psutil
 import pytest
 
 from penstock.embed.local.embedder import LocalEmbedder, wordllama
-from penstock.embed.local.priority_lock import PriorityLock
+from penstock.embed.local.process import ChildDied, LocalProcess
+from penstock.embed.local.ranked_places import RankedPlaces
 from penstock.embed.tokens import count
-from penstock.errors import EmbedderRefused
+from penstock.errors import EmbedderOutOfMemory, EmbedderRefused
 from penstock.model.embedder import Embedded, Embedder
 from tests.plugins.workers import eventually
 
@@ -136,7 +137,7 @@ async def test_a_cancelled_call_leaves_no_answer_to_the_next() -> None:
 
 
 async def test_a_search_is_embedded_before_waiting_documents() -> None:
-    lock = PriorityLock()
+    lock = RankedPlaces(1)
     order: list[str] = []
 
     async def take(name: str, rank: int) -> None:
@@ -152,7 +153,7 @@ async def test_a_search_is_embedded_before_waiting_documents() -> None:
 
 
 async def test_a_slot_given_to_a_cancelled_caller_is_passed_on() -> None:
-    lock = PriorityLock()
+    lock = RankedPlaces(1)
 
     async def take() -> None:
         async with lock.hold(1):
@@ -163,3 +164,85 @@ async def test_a_slot_given_to_a_cancelled_caller_is_passed_on() -> None:
         await asyncio.sleep(0)
     leaves.cancel()  # it was just handed the turn
     await asyncio.wait_for(stays, 20)
+
+
+async def test_a_search_has_a_place_that_documents_leave_free() -> None:
+    places = RankedPlaces(2, kept=1)
+    async with places.hold(1):
+        second = asyncio.create_task(_take(places, 1))
+        await asyncio.sleep(0)
+        assert not second.done()
+        await asyncio.wait_for(_take(places, 0), 20)
+        assert not second.done()
+    await asyncio.wait_for(second, 20)
+
+
+async def test_whoever_wants_to_be_alone_waits_for_all_and_is_not_overtaken() -> None:
+    places = RankedPlaces(3, kept=1)
+    order: list[str] = []
+
+    async def take(name: str, *, alone: bool) -> None:
+        async with places.hold(1, alone=alone):
+            order.append(name)
+            await asyncio.sleep(0)
+            order.append(name)
+
+    async with asyncio.TaskGroup() as group, places.hold(1):
+        for name, alone in (("alone", True), ("other", False)):
+            group.create_task(take(name, alone=alone))
+            await asyncio.sleep(0)
+        assert order == []
+    assert order == ["alone", "alone", "other", "other"]
+
+
+async def test_a_caller_that_leaves_while_it_waits_to_be_alone_lets_the_others_go_on() -> None:
+    places = RankedPlaces(2)
+    async with places.hold(1):
+        alone = asyncio.create_task(_take(places, 1, alone=True))
+        await asyncio.sleep(0)
+        behind = asyncio.create_task(_take(places, 1))
+        await asyncio.sleep(0)
+        alone.cancel()
+        await asyncio.wait_for(behind, 20)
+
+
+async def test_a_text_that_kills_the_child_fails_its_own_call_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another call has the child at the same time, and dies with it the first time."""
+    running: set[str] = set()
+
+    async def exchange(process: LocalProcess, texts: Sequence[str], rank: int) -> tuple[bytes, int]:
+        running.update(texts)
+        try:
+            await asyncio.sleep(0.01)
+            if "poison" in running:
+                raise ChildDied("its child ended with code -9", killed=True)
+            return bytes(512) * len(texts), len(texts)
+        finally:
+            running.difference_update(texts)
+
+    monkeypatch.setattr(LocalProcess, "exchange", exchange)
+    embedder = wordllama()
+    innocent, guilty = await asyncio.gather(
+        embedder.embed(["innocent"]), embedder.embed(["poison"]), return_exceptions=True
+    )
+    assert isinstance(guilty, EmbedderOutOfMemory)
+    assert isinstance(innocent, Embedded)
+
+
+async def test_calls_that_wait_learn_that_the_child_died() -> None:
+    async with running() as embedder:
+        await embedder.embed(["warm"])
+        pid = embedder.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        calls = [asyncio.create_task(embedder.embed([f"text {at}"])) for at in range(4)]
+        await asyncio.sleep(0.05)
+        os.kill(pid, signal.SIGKILL)
+        found = await asyncio.wait_for(asyncio.gather(*calls), 60)
+        assert embedder.pid != pid
+    assert len({each.vectors[0] for each in found}) == 4
+
+
+async def _take(places: RankedPlaces, rank: int, *, alone: bool = False) -> None:
+    async with places.hold(rank, alone=alone):
+        pass

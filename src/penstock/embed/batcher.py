@@ -121,10 +121,15 @@ class Batcher:
 
     def _fill(self) -> None:
         self._dispatch = None
-        while len(self._running) < self._concurrency and (batch := self._next_batch()) is not None:
+        while len(self._running) < self._limit() and (batch := self._next_batch()) is not None:
             task = asyncio.create_task(self._run(batch))
             self._running[task] = batch
             task.add_done_callback(self._ended)
+
+    def _limit(self) -> int:
+        """A local model has a place that is kept for searches."""
+        search = bool(self._lines["query"]) and not self._embedder.is_remote
+        return self._concurrency + (1 if search else 0)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         batch = self._running.pop(task)

@@ -6,8 +6,8 @@ import json
 import struct
 from collections.abc import Sequence
 
-REQUEST = struct.Struct("<II")
-"""Id, length of the JSON list that follows."""
+REQUEST = struct.Struct("<IBI")
+"""Id, rank (the lowest is embedded first), length of the JSON list that follows."""
 ANSWER = struct.Struct("<IBI")
 """Id, one of the kinds below, length of the body that follows."""
 TOKENS = struct.Struct("<I")
@@ -18,9 +18,9 @@ GIVES_WAY = "gives-way"
 """The argument of a child that runs at low priority."""
 
 
-def request(number: int, texts: Sequence[str]) -> bytes:
+def request(number: int, rank: int, texts: Sequence[str]) -> bytes:
     body = json.dumps(list(texts)).encode()
-    return REQUEST.pack(number, len(body)) + body
+    return REQUEST.pack(number, rank, len(body)) + body
 
 
 def answer(number: int, kind: int, body: bytes = b"") -> bytes:

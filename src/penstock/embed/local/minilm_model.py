@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -38,16 +37,11 @@ class MiniLM:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(MAX_TOKENS)
         self._tokenizer.no_padding()
-        self._threads = ThreadPoolExecutor(threads)
+        self.threads = threads
 
     def embed(self, texts: list[str]) -> tuple[npt.NDArray[np.float32], int]:
-        found = self._tokenizer.encode_batch(texts)
-        # The longest first, so that no thread is left alone with it at the end.
-        order = sorted(range(len(found)), key=lambda at: -len(found[at].ids))
-        vectors = self._threads.map(self._vector, (found[at] for at in order))
-        rows = np.empty((len(found), self._session.get_outputs()[0].shape[-1]), dtype=np.float32)
-        for at, vector in zip(order, vectors, strict=True):
-            rows[at] = vector
+        found = [self._tokenizer.encode(text) for text in texts]
+        rows = np.stack([self._vector(encoding) for encoding in found])
         return rows, sum(len(encoding.ids) for encoding in found)
 
     def _vector(self, encoding: Encoding) -> npt.NDArray[np.float32]:

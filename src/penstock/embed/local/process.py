@@ -19,57 +19,43 @@ log = get_logger(__name__)
 
 START_SECONDS = 60.0
 ANSWER_SECONDS = 120.0
+END_SECONDS = 1.0
+"""How long a child that closed its pipe may take to end, before it is killed."""
+
+Answer = tuple[int, bytes]
+
+
+class ChildDied(Exception):
+    """The child ended before it answered; another may be started. `killed`: not by us."""
+
+    def __init__(self, reason: str, *, killed: bool = False) -> None:
+        super().__init__(reason)
+        self.killed = killed
 
 
 class LocalProcess:
-    """One exchange at a time; the caller holds the lock."""
+    """Any number of exchanges at a time; the child answers searches first."""
 
     def __init__(self, model: str, name: str, folder: Path, *, gives_way: bool) -> None:
         self._model = model
         self._arguments = (name, str(folder))
         self._manner = (GIVES_WAY,) if gives_way else ()
-        self._process: Process | None = None
-        self._number = 0
-        self._head: tuple[int, int, int] | None = None
+        self._child: _Child | None = None
+        self._starting = asyncio.Lock()
 
     @property
     def pid(self) -> int | None:
-        return self._process.pid if self._process is not None else None
+        return None if self._child is None else self._child.process.pid
 
-    async def exchange(self, texts: Sequence[str]) -> tuple[bytes, int]:
-        """Concatenated vectors of all texts, and the tokens read; a child that died is replaced once."""
+    async def exchange(self, texts: Sequence[str], rank: int) -> tuple[bytes, int]:
+        """Concatenated vectors of all texts, and the tokens read. Raises ChildDied."""
+        child = await self._started()
         try:
-            return await self._exchange(texts)
-        except _Died as died:
-            log.warning("embedder_child_died", model=self._model, reason=str(died))
-        try:
-            return await self._exchange(texts)
-        except _Died as died:
-            if died.killed:  # killed twice, and not by us: most likely the kernel's OOM killer
-                raise EmbedderOutOfMemory(self._model) from died
-            raise EmbedderFailed(self._model, str(died)) from died
-
-    async def close(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            await _end(process)
-
-    async def _exchange(self, texts: Sequence[str]) -> tuple[bytes, int]:
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                process = await self._started()
-            self._number += 1
-            assert process.stdin is not None
             async with asyncio.timeout(ANSWER_SECONDS):
-                process.stdin.write(request(self._number, texts))
-                await process.stdin.drain()
-                kind, body = await self._answer(process, self._number)
-        except (TimeoutError, OSError, EOFError) as error:
-            child = self._process
-            reason = await self._bury(error)
-            ended_itself = child is not None and isinstance(error, asyncio.IncompleteReadError)
-            killed = ended_itself and child is not None and child.returncode == -signal.SIGKILL
-            raise _Died(reason, killed=killed) from error
+                kind, body = await child.ask(texts, rank)
+        except TimeoutError:
+            await child.end("its child gave no answer in time")
+            raise ChildDied("its child gave no answer in time") from None
         if kind == OUT_OF_MEMORY:
             raise EmbedderOutOfMemory(self._model)
         if kind == REFUSED:
@@ -77,59 +63,115 @@ class LocalProcess:
         (tokens,) = TOKENS.unpack_from(body)
         return body[TOKENS.size :], tokens
 
-    async def _started(self) -> Process:
-        if self._process is not None:
-            return self._process
-        self._number, self._head = 0, None
+    async def close(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            await child.end("it was closed")
+
+    async def _started(self) -> _Child:
+        async with self._starting:
+            if self._child is not None and not self._child.is_over:
+                return self._child
+            self._child = None
+            try:
+                async with asyncio.timeout(START_SECONDS):
+                    self._child = await self._start()
+            except (TimeoutError, OSError, EOFError) as error:
+                raise ChildDied(f"its child did not start: {str(error) or 'it took too long'}") from error
+            return self._child
+
+    async def _start(self) -> _Child:
         # fmt: off
-        self._process = await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "penstock.embed.local.child",
             *self._arguments, str(os.getpid()), *self._manner,
             stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
         )
         # fmt: on
-        kind, body = await self._answer(self._process, 0)
-        if kind != READY:
-            await self.close()
-            raise EmbedderFailed(self._model, body.decode(), "Run: penstock doctor")
-        log.debug("embedder_child_started", model=self._model, pid=self._process.pid)
-        return self._process
-
-    async def _answer(self, process: Process, number: int) -> tuple[int, bytes]:
-        """The response with this number; leftovers of a cancelled call are dropped."""
-        assert process.stdout is not None
-        while True:
-            if self._head is None:
-                self._head = ANSWER.unpack(await process.stdout.readexactly(ANSWER.size))
-            found, kind, length = self._head
+        try:
+            assert process.stdout is not None
+            _, kind, length = ANSWER.unpack(await process.stdout.readexactly(ANSWER.size))
             body = await process.stdout.readexactly(length)
-            self._head = None
-            if found == number:
-                return kind, body
-
-    async def _bury(self, error: Exception) -> str:
-        process, self._process = self._process, None
-        if process is None:
-            return f"its child did not start: {error}"
-        if isinstance(error, TimeoutError):
+            if kind != READY:
+                raise EmbedderFailed(self._model, body.decode(), "Run: penstock doctor")
+        except BaseException:
             await _end(process)
-            return "its child gave no answer in time"
-        await _end(process)
-        return f"its child ended with code {process.returncode}"
+            raise
+        log.debug("embedder_child_started", model=self._model, pid=process.pid)
+        return _Child(process)
 
 
-class _Died(Exception):
-    """The child died; another may be started."""
+class _Child:
+    """A running child, the requests it has not answered, and the task that reads its answers."""
 
-    def __init__(self, reason: str, *, killed: bool) -> None:
-        super().__init__(reason)
-        self.killed = killed
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self._number = 0
+        self._asked: dict[int, asyncio.Future[Answer]] = {}
+        self._reason: str | None = None
+        self._reading = asyncio.create_task(self._read())
+
+    @property
+    def is_over(self) -> bool:
+        return self._reading.done()
+
+    async def ask(self, texts: Sequence[str], rank: int) -> Answer:
+        if self.is_over:
+            raise ChildDied("its child has ended")
+        self._number += 1
+        number = self._number
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answered
+        try:
+            assert self.process.stdin is not None
+            self.process.stdin.write(request(number, rank, texts))
+            with contextlib.suppress(OSError):  # the reader finds out what happened
+                await self.process.stdin.drain()
+            return await answered
+        finally:
+            del self._asked[number]  # the answer to a cancelled call is dropped
+
+    async def end(self, reason: str) -> None:
+        """Kill it; calls that wait raise ChildDied."""
+        self._reason = self._reason or reason
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        await asyncio.shield(self._reading)
+
+    async def _read(self) -> None:
+        try:
+            assert self.process.stdout is not None
+            while True:
+                number, kind, length = ANSWER.unpack(await self.process.stdout.readexactly(ANSWER.size))
+                body = await self.process.stdout.readexactly(length)
+                answered = self._asked.get(number)
+                if answered is not None and not answered.done():
+                    answered.set_result((kind, body))
+        except (OSError, EOFError):
+            pass  # reported to those that wait, below
+        finally:
+            ended_itself = self._reason is None
+            if ended_itself:
+                # Signalling a child that has just ended would take its exit code away from the event loop.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(END_SECONDS):
+                        await self.process.wait()
+            await _end(self.process)
+            code = self.process.returncode
+            died = ChildDied(
+                self._reason or f"its child ended with code {code}",
+                killed=ended_itself and code == -signal.SIGKILL,
+            )
+            for answered in self._asked.values():
+                if not answered.done():
+                    answered.set_exception(died)
 
 
 async def _end(process: Process) -> None:
     """Kill the child and reap it; it has nothing to clean up."""
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
     assert process.stdin is not None
     process.stdin.close()
     await process.wait()

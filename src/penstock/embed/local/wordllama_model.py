@@ -13,6 +13,8 @@ from tokenizers import Tokenizer
 class WordLlama:
     """Reads the wheel's files directly: the package configures logging and pads batches."""
 
+    threads = 1
+
     def __init__(self, folder: Path) -> None:
         weights = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
         self._weights: npt.NDArray[np.float32] = weights.astype(np.float32)

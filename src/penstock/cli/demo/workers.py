@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from penstock.db import Connection
 from penstock.db.addresses import Addresses
 from penstock.errors import InvalidMove
 from penstock.queue.operations import Operations
+from penstock.sandbox.signals import send
 
 LEASE_SECONDS = 2
 GRACE_SECONDS = 10
@@ -54,7 +55,7 @@ async def until_registered(connection: Connection, workers: Sequence[Worker], fo
 
 async def kill_worker(connection: Connection, worker: Worker) -> int:
     """Send SIGKILL, as the kernel does when memory is short; returns how many tasks it held."""
-    worker.kill()
+    send(worker, signal.SIGKILL)
     await worker.wait()
     rows = await Operations(connection).workers()
     return sum(row.leases for row in rows if row.worker_name.endswith(f":{worker.pid}"))
@@ -63,12 +64,10 @@ async def kill_worker(connection: Connection, worker: Worker) -> int:
 async def stop_workers(workers: list[Worker]) -> None:
     """Stop gracefully if possible, by force if not."""
     for worker in workers:
-        if worker.returncode is None:
-            with suppress(ProcessLookupError):
-                worker.terminate()
+        send(worker, signal.SIGTERM)
     for worker in workers:
         try:
             await asyncio.wait_for(worker.wait(), GRACE_SECONDS)
         except TimeoutError:
-            worker.kill()
+            send(worker, signal.SIGKILL)
             await worker.wait()

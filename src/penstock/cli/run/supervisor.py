@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
 from penstock.cli.exit_codes import Exit
 from penstock.cli.run.answering import Answers, PipeAnswers, watch
 from penstock.observe import get_logger
+from penstock.sandbox.signals import send
 
 log = get_logger(__name__)
 
@@ -82,12 +82,12 @@ class Supervisor:
             self._ending = asyncio.get_running_loop().create_task(self._end_in_order())
         else:
             for process in self._running.values():
-                _terminate(process)
+                send(process, signal.SIGTERM)
         self._stopping.set()
 
     async def _end_in_order(self) -> None:
         for process in list(self._running.values()):
-            _terminate(process)
+            send(process, signal.SIGTERM)
             await process.wait()
 
     async def _keep(self, child: Child) -> None:
@@ -128,7 +128,7 @@ class Supervisor:
         self._running[child.name] = process
         log.info("child_process_started", process=child.name, pid=process.pid)
         if self._stopping.is_set():
-            _terminate(process)
+            send(process, signal.SIGTERM)
         answers = child.answers or pipe
         assert answers is not None
         watching = asyncio.create_task(self._replace_silent(child, process, answers))
@@ -155,14 +155,8 @@ class Supervisor:
         if self._stopping.is_set():  # an API that finishes its last requests accepts no new ones
             await asyncio.sleep(self.grace_seconds)
         log.error("child_process_silent", process=child.name, pid=process.pid, seconds=round(silent, 1))
-        with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGABRT)
-            try:
-                await asyncio.wait_for(process.wait(), LAST_WORDS_SECONDS)
-            except TimeoutError:
-                process.kill()
-
-
-def _terminate(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.terminate()
+        send(process, signal.SIGABRT)
+        try:
+            await asyncio.wait_for(process.wait(), LAST_WORDS_SECONDS)
+        except TimeoutError:
+            send(process, signal.SIGKILL)

@@ -14,6 +14,7 @@ from pathlib import Path
 from penstock.embed.local.frames import ANSWER, GIVES_WAY, OUT_OF_MEMORY, READY, REFUSED, TOKENS, request
 from penstock.errors import EmbedderFailed, EmbedderOutOfMemory, EmbedderRefused
 from penstock.observe import get_logger
+from penstock.sandbox.signals import send
 
 log = get_logger(__name__)
 
@@ -134,8 +135,7 @@ class _Child:
     async def end(self, reason: str) -> None:
         """Kill it; calls that wait raise ChildDied."""
         self._reason = self._reason or reason
-        with contextlib.suppress(ProcessLookupError):
-            self.process.kill()
+        send(self.process, signal.SIGKILL)
         await asyncio.shield(self._reading)
 
     async def _read(self) -> None:
@@ -152,7 +152,6 @@ class _Child:
         finally:
             ended_itself = self._reason is None
             if ended_itself:
-                # Signalling a child that has just ended would take its exit code away from the event loop.
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(END_SECONDS):
                         await self.process.wait()
@@ -169,9 +168,7 @@ class _Child:
 
 async def _end(process: Process) -> None:
     """Kill the child and reap it; it has nothing to clean up."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+    send(process, signal.SIGKILL)
     assert process.stdin is not None
     process.stdin.close()
     await process.wait()

@@ -48,7 +48,7 @@ class CachedVectors:
 class Claim:
     """Texts by their hashes: the caller's to embed, and futures for those that another caller is embedding.
 
-    A future ends with None if its text was not embedded; then whoever waits for it embeds it.
+    A future ends with None if its text was not embedded; then the caller that waits for it embeds it.
     """
 
     own: Mapping[bytes, TextToEmbed]

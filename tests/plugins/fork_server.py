@@ -44,7 +44,7 @@ def load_embedder() -> None:
     """What the child with wordllama does before its first text, the reading of the model included."""
     tokens = importlib.import_module("penstock.embed.tokens")
     module: Any = importlib.import_module("penstock.embed.local.wordllama_model")
-    for name in ("penstock.embed.local.frames", "penstock.sandbox.confine"):
+    for name in ("penstock.embed.local.serving", "penstock.embed.local.cores", "penstock.sandbox.confine"):
         importlib.import_module(name)
     folder, load = tokens.wordllama_folder(), module.WordLlama
     loaded = load(folder)
@@ -177,12 +177,14 @@ def main() -> None:
     variables = dict(os.environ)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would start threads
     filters = warnings.filters[:]
+    gc.disable()  # nothing that is imported is garbage
     PREPARE[sys.argv[2]]()
     assert threading.active_count() == len(os.listdir("/proc/self/task")) == 1, "a fork would lose threads"
     warnings.filters[:] = filters  # type: ignore[index]
     os.environ.clear()
     os.environ.update(variables)
     gc.freeze()
+    gc.enable()
     use_large_pages()
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # until the forked process has its handler
     requests = socket.socket(fileno=int(sys.argv[1]))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import NamedTuple
 
@@ -61,6 +62,9 @@ class _Line(NamedTuple):
         return MARK.fullmatch(self.text.partition(" ")[0]) is not None and " " in self.text
 
 
+_made_line: Callable[[Iterable[object]], _Line] = partial(tuple.__new__, _Line)
+
+
 def paragraphs(parts: Iterable[Flow | Grid], usual_size: float) -> list[Paragraph]:
     """The paragraphs of a page in order; footnotes below a column come after the last one."""
     found: list[Paragraph] = []
@@ -97,7 +101,8 @@ def _of_flow(flow: Flow, usual_size: float) -> list[Paragraph]:
 def _line(band: Sequence[Piece]) -> _Line:
     if len(band) == 1:
         (one,) = band
-        return _Line(one.text, one.left, one.right, one.middle, one.size, one.bold, False, one.broken, band)
+        text, left, right, middle = one.text, one.left, one.right, one.middle
+        return _made_line((text, left, right, middle, one.size, one.bold, False, one.broken, band))
     texts = [one.text for one in band]
     if is_right_to_left("".join(texts)):
         texts.reverse()

@@ -20,6 +20,7 @@ from penstock.pipeline.parse.pdf.words import AFTER_ALL, Word, turned_line
 from penstock.pipeline.parse.table import markdown_table
 
 _MARKUP = re.compile(r"^( {0,3})(?=#{1,6}(?:[ \t]|$)|`{3}|~{3}|=++[ \t]*+$|-{2,}+[ \t]*+$)", re.M)
+_MARKUP_SIGNS = "#`~=-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def read_layout(placed: Iterable[PlacedPage], outline: Outline) -> Layout:
 
 def escaped(text: str) -> str:
     """Text without lines that look like Markdown's headings and code."""
-    return _MARKUP.sub(r"\1\\", text)
+    return _MARKUP.sub(r"\1\\", text) if any(map(text.__contains__, _MARKUP_SIGNS)) else text
 
 
 def _read(waiting: _Waiting, repeats: Repeats) -> ReadPage:

@@ -149,7 +149,7 @@ class _Boxes(threading.local):
             self._held[: len(some)] = 0.0
             deque(map(loose_box, itertools.repeat(page), some, self._places), maxlen=0)
             found.append(self._held[: len(some)].copy())
-        return np.concatenate(found)
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 _BOXES = _Boxes()
@@ -159,13 +159,12 @@ def _edges(page: Reference, firsts: Sequence[int], lasts: Sequence[int]) -> list
     """The left, bottom, right and top edges of the words: around the first and the last character of each."""
     indexes = list(itertools.chain.from_iterable(zip(firsts, lasts, strict=True)))
     held = _BOXES.read(page, indexes).reshape(-1, 8)
-    x, x_to, last_x, last_x_to = held.T[::2]
-    y, y_to, last_y, last_y_to = held.T[1::2]
+    lows, highs = np.minimum(held[:, :4], held[:, 4:]), np.maximum(held[:, :4], held[:, 4:])
     return [
-        np.minimum(np.minimum(x, x_to), np.minimum(last_x, last_x_to)).tolist(),
-        np.minimum(np.minimum(y, y_to), np.minimum(last_y, last_y_to)).tolist(),
-        np.maximum(np.maximum(x, x_to), np.maximum(last_x, last_x_to)).tolist(),
-        np.maximum(np.maximum(y, y_to), np.maximum(last_y, last_y_to)).tolist(),
+        np.minimum(lows[:, 0], lows[:, 2]).tolist(),
+        np.minimum(lows[:, 1], lows[:, 3]).tolist(),
+        np.maximum(highs[:, 0], highs[:, 2]).tolist(),
+        np.maximum(highs[:, 1], highs[:, 3]).tolist(),
     ]
 
 

@@ -101,14 +101,14 @@ class OneBatch:
                 return
             cached = dict(zip(sha256s or (), map(Vector, embeddings or ()), strict=True))
             made = await self._embed(job, embedder, claim, cached, left)
-            if job.is_probe and made.embedded:
-                await self._outages.end(job.embedder)
-            await self._cached.note_usage(
-                job.tenant_id, embedder, made.tokens, len(made.embedded), len(chunks) - made.count
-            )
             try:
+                if job.is_probe and made.embedded:
+                    await self._outages.end(job.embedder)
+                await self._cached.note_usage(
+                    job.tenant_id, embedder, made.tokens, len(made.embedded), len(chunks) - made.count
+                )
                 await self._publish(job, run, embedder, chunks, head, made)
-            except Exception:
+            except BaseException:  # also when it is cancelled: embedding may have cost money
                 if made.embedded:
                     await self._cached.keep(job.tenant_id, embedder.model, made.embedded, made.vectors)
                 raise

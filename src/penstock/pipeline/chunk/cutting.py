@@ -107,7 +107,7 @@ class Cutter:
         heading: tuple[str, ...] | None,
     ) -> Unit | None:
         """The piece as one unit, if it is not too long."""
-        if self.by_word or self._surely_too_long(start, end):
+        if self.by_word or (end - start > _LONG and self._surely_too_long(start, end)):
             return None
         alone, after, digest = self._measure(start, end)
         if alone > self.longest:
@@ -131,8 +131,6 @@ class Cutter:
             strength = WORD
 
     def _surely_too_long(self, start: int, end: int) -> bool:
-        if end - start <= _LONG:
-            return False
         taken = 0
         for at in range(start, end, SLICE):
             taken += self.counter.count_after(self.text.slice(at, min(at + SLICE, end)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter, sub
 
 from penstock.pipeline.parse.pdf.hyphens import starts_with_conjunction
-from penstock.pipeline.parse.pdf.words import HYPHEN, Word
+from penstock.pipeline.parse.pdf.words import HYPHEN, Word, size_of
 
 WIDE_GAP = 0.9
 """In font sizes: what separates columns and cells. Spaces in justified text are narrower."""
@@ -154,7 +154,7 @@ def piece(words: list[Word]) -> Piece:
 
 def main_size(words: Sequence[Word]) -> float:
     """The font size of most characters."""
-    sizes = [word.size for word in words]
+    sizes = list(map(size_of, words))
     if sizes and sizes.count(sizes[0]) == len(sizes):
         return sizes[0]
     counts = Counter(sizes)

@@ -16,7 +16,7 @@ from penstock.pipeline.parse.pdf.repeats import WINDOW, Repeats
 from penstock.pipeline.parse.pdf.rules import RuledLine
 from penstock.pipeline.parse.pdf.signs import PageSigns, measured
 from penstock.pipeline.parse.pdf.tables import ruled_tables
-from penstock.pipeline.parse.pdf.words import AFTER_ALL, Word, turned_line
+from penstock.pipeline.parse.pdf.words import AFTER_ALL, Word, place_of, turned_line
 from penstock.pipeline.parse.table import markdown_table
 
 _MARKUP = re.compile(r"^( {0,3})(?=#{1,6}(?:[ \t]|$)|`{3}|~{3}|=++[ \t]*+$|-{2,}+[ \t]*+$)", re.M)
@@ -115,7 +115,9 @@ def _read(waiting: _Waiting, repeats: Repeats) -> ReadPage:
                 one.aside = True
         found += made
         kept += words
-    fields = " ".join([word.text for word in kept if word.place >= AFTER_ALL])
+    fields = ""
+    if max(map(place_of, kept), default=0) >= AFTER_ALL:
+        fields = " ".join([word.text for word in kept if word.place >= AFTER_ALL])
     return ReadPage(found, " ".join(dropped), fields, measured(kept, lines, found, columns))
 
 

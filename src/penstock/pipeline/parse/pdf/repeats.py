@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from penstock.pipeline.parse.pdf.lines import WIDE_GAP, line_text, main_size
-from penstock.pipeline.parse.pdf.words import Word
+from penstock.pipeline.parse.pdf.words import Word, place_of, size_of
 
 WINDOW = 4
 """A page is compared with this many before it and after it."""
@@ -99,7 +99,7 @@ def _edge_lines(found: Sequence[list[Word]]) -> Iterator[EdgeLine]:
     """Up to three lines at the top and at the bottom that a gap separates from the text."""
     if len(found) < 2:
         return
-    sizes = [word.size for line in found for word in line]
+    sizes = list(map(size_of, itertools.chain.from_iterable(found)))
     is_even = sizes.count(sizes[0]) == len(sizes)
     usual = sizes[0] if is_even else main_size(list(itertools.chain.from_iterable(found)))
     for lines in (found[: _MOST_LINES + 1], found[: -_MOST_LINES - 2 : -1]):
@@ -115,13 +115,13 @@ def _edge_lines(found: Sequence[list[Word]]) -> Iterator[EdgeLine]:
 def _edge_line(line: list[Word]) -> EdgeLine:
     text = line_text(line)
     parts = _NUMBER.split(text)
-    sizes = [word.size for word in line]
+    sizes = list(map(size_of, line))
     return EdgeLine(
         tuple(parts[::2]),
         tuple(map(int, parts[1::2])),
         line[sizes.index(max(sizes))].middle,
         text,
-        frozenset([word.place for word in line]),
+        frozenset(map(place_of, line)),
     )
 
 

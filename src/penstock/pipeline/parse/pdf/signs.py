@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, truediv
+from operator import truediv
 from statistics import fmean
 from typing import NamedTuple
 
 from penstock.pipeline.parse.pdf.lines import Piece, from_the_right, is_dense, is_right_to_left, rows
 from penstock.pipeline.parse.pdf.paragraphs import Paragraph
-from penstock.pipeline.parse.pdf.words import AFTER_ALL, Word
+from penstock.pipeline.parse.pdf.words import AFTER_ALL, Word, place_of
 
 _TOKEN = re.compile(r"\w+")
 _FEWEST_PAIRS = 8
@@ -24,8 +24,6 @@ _NEXT_LINE = 2.0
 """In font sizes: how far below a line the next one of its column is at most."""
 _MOST_ROWS = 20
 """Rows of a table that are compared with a line; the rarest word of a line is hardly in more."""
-
-_PLACE = attrgetter("place")
 
 _RIGHT_EDGE = -1e6
 """Keeps the right edges, at which lines of right-to-left scripts begin, apart from left edges."""
@@ -78,12 +76,14 @@ def measured(
 ) -> PageSigns:
     """The signs of a page: its words without those left out on purpose, its lines, and what was made."""
     whole = " ".join([word.text for word in words])
-    kept = [word for word in words if not is_dense(word.text)] if is_dense(whole) else words
-    drawn = sorted([word for word in kept if word.place < AFTER_ALL], key=_PLACE)
     tables = [one.rows for one in made if one.rows]
-    said = " ".join([word.text for word in drawn])
-    if not tables and len(drawn) == len(words) and said == _said_by(made):
+    places = list(map(place_of, words))
+    is_drawn_so = places == sorted(places) and (not places or places[-1] < AFTER_ALL)
+    if is_drawn_so and not tables and not is_dense(whole) and whole == _said_by(made):
         return PageSigns(columns)  # as on most pages
+    kept = [word for word in words if not is_dense(word.text)] if is_dense(whole) else words
+    drawn = sorted([word for word in kept if word.place < AFTER_ALL], key=place_of)
+    said = " ".join([word.text for word in drawn])
     found = list(_tokens_of(made))
     plain = _TOKEN.findall(said)
     if plain == found and len(drawn) == len(words):

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -72,6 +73,9 @@ class Word(NamedTuple):
         return (self.top + self.bottom) / 2
 
 
+size_of: Callable[[Word], float] = itemgetter(Word._fields.index("size"))
+place_of: Callable[[Word], int] = itemgetter(Word._fields.index("place"))
+"""The same as the attributes, for `map`: in half the time."""
 _word: Callable[[Iterable[object]], Word] = partial(tuple.__new__, Word)
 """A word from all its fields: without a step of Python, unlike `Word._make`."""
 

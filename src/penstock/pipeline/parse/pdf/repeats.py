@@ -77,13 +77,15 @@ class Repeats:
 
     def _repeats(self, page: int, line: EdgeLine) -> bool:
         same, key, lowest, highest = 1, line.key, line.middle - _NEAR, line.middle + _NEAR
-        for apart in _APART:
+        for left, apart in enumerate(_APART, start=1 - len(_APART)):
             for other in self.alike.get(page + apart, _NONE).get(key, ()):
                 if lowest <= other.middle <= highest and _counts(line, other, apart):
                     same += 1
                     break
             if same >= _FEWEST_PAGES:
                 return True
+            if same - left < _FEWEST_PAGES:
+                return False  # the pages that are left are too few
         return False
 
 

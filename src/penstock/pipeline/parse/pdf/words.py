@@ -49,8 +49,8 @@ _ASKEW = -1
 _UNPLACED = 12.0
 _BOX_BYTES = 16
 """Four floats of pdfium."""
-_MOST_BOXES = 2_048
-"""How many boxes are read at once: two for each word of a full page."""
+_MOST_BOXES = 1_024
+"""How many boxes are read at once: more than a page usually has words."""
 
 
 class Word(NamedTuple):
@@ -161,9 +161,8 @@ _BOXES = _Boxes()
 
 def _edges(page: Reference, firsts: Sequence[int], lasts: Sequence[int]) -> list[list[float]]:
     """The left, bottom, right and top edges of the words: around the first and the last character of each."""
-    indexes = list(itertools.chain.from_iterable(zip(firsts, lasts, strict=True)))
-    held = _BOXES.read(page, indexes).reshape(-1, 8)
-    lows, highs = np.minimum(held[:, :4], held[:, 4:]), np.maximum(held[:, :4], held[:, 4:])
+    boxes, others = _BOXES.read(page, firsts), _BOXES.read(page, lasts)
+    lows, highs = np.minimum(boxes, others), np.maximum(boxes, others)
     return [
         np.minimum(lows[:, 0], lows[:, 2]).tolist(),
         np.minimum(lows[:, 1], lows[:, 3]).tolist(),

@@ -15,7 +15,7 @@ import pytest
 from penstock.cli.doctor.sandbox_checks import describe
 from penstock.embed.local.embedder import wordllama
 from penstock.embed.local.frames import ANSWER, OUT_OF_MEMORY, request
-from penstock.embed.local.serving import Server
+from penstock.embed.local.serving import ModelServer
 from penstock.errors import DocumentRejected
 from penstock.model import Block, Parsed, media
 from penstock.model.pipeline_options import Strategy
@@ -115,7 +115,7 @@ def test_a_model_that_runs_out_of_memory_answers_with_its_own_code() -> None:
             raise MemoryError
 
     answers = io.BytesIO()
-    Server(Hungry(), answers).serve(io.BytesIO(request(7, 1, ["a"])))  # type: ignore[arg-type]  # never answers
+    ModelServer(Hungry(), answers).serve(io.BytesIO(request(7, 1, ["a"])))  # type: ignore[arg-type]  # never answers
     assert ANSWER.unpack(answers.getvalue()) == (7, OUT_OF_MEMORY, 0)
 
 

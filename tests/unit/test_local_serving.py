@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from penstock.embed.local.frames import ANSWER, REFUSED, TOKENS, VECTORS, request
-from penstock.embed.local.serving import Server
+from penstock.embed.local.serving import ModelServer
 
 
 class Model:
@@ -49,7 +49,7 @@ def served(model: Model, *requests: bytes) -> dict[int, tuple[int, bytes]]:
     """Kind and body of each answer; none of the requests is begun before all have arrived."""
     model.may_begin.clear()
     answers = io.BytesIO()
-    Server(model, answers).serve(Pipe(b"".join(requests), model))  # type: ignore[arg-type]  # read alone is used
+    ModelServer(model, answers).serve(Pipe(b"".join(requests), model))  # type: ignore[arg-type]  # read alone is used
     said, found = answers.getvalue(), {}
     while said:
         number, kind, length = ANSWER.unpack_from(said)

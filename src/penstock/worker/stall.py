@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from penstock.db.reconnecting import ReconnectingConnection
 from penstock.model import Lease, LeaseId, WorkerId
 from penstock.observe import get_logger
 from penstock.queue.lease_calls import LeaseCalls
 from penstock.worker.loop_watch import LoopWatch
+from penstock.worker.slots import Slots
 
 log = get_logger(__name__)
 
@@ -29,6 +32,21 @@ class Stall:
     watch: LoopWatch
     lease: Lease | None = None
     innocent: set[LeaseId] = field(default_factory=set)
+
+    def blame(
+        self, slots: Iterable[Slots], current: asyncio.Task[Any] | None, known: set[LeaseId] | None
+    ) -> None:
+        """Find the lease that blocks the loop, and those to return.
+
+        The loop's current task is the culprit if it is a slot; a task started by a handler tells nothing.
+        `known` are all leases of a process that ends; one that goes on has handlers in threads, and can only
+        return leases that never started.
+        """
+        self.lease = next((lease for each in slots if (lease := each.run_by(current)) is not None), None)
+        if self.lease is not None and known is not None:
+            self.innocent = known - {self.lease.lease_id}
+        else:
+            self.innocent = set().union(*(each.not_started() for each in slots))
 
     async def report(self, line: ReconnectingConnection) -> None:
         """Log one event with all stacks, then return the leases that did not cause it."""

@@ -311,18 +311,11 @@ class Worker:
         assert self.registration is not None
         self._was_stalled = True
         stall = Stall(self.registration.worker_id, watch)
-        # The loop's current task is the culprit if it is a slot; a task started by a handler tells nothing.
-        culprit = asyncio.current_task(self._home)
-        stall.lease = next(
-            (lease for slots in self._slots.values() if (lease := slots.run_by(culprit)) is not None), None
-        )
-        if stall.lease is not None and self._options.owns_process:
-            stall.innocent = self.known_leases() - {stall.lease.lease_id}
-        else:
-            # The process goes on, with handlers in threads: only leases that never started can be returned.
-            stall.innocent = set().union(*(slots.not_started() for slots in self._slots.values()))
+        owns_process = self._options.owns_process
+        known = self.known_leases() if owns_process else None
+        stall.blame(self._slots.values(), asyncio.current_task(self._home), known)
         await stall.report(line)
-        if self._options.owns_process:
+        if owns_process:
             end_stalled_process()
 
     def _given_up(self) -> None:

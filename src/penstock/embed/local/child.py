@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock.embed.local.cores import cores
 from penstock.embed.local.frames import ANSWER, GIVES_WAY, READY, REFUSED, answer
-from penstock.embed.local.serving import LocalModel, Server
+from penstock.embed.local.serving import LocalModel, ModelServer
 from penstock.sandbox.confine import die_with, stand_back
 
 
@@ -37,7 +37,7 @@ def main() -> None:
         sys.exit(1)
     answers.write(ANSWER.pack(0, READY, 0))
     answers.flush()
-    Server(model, answers).serve(sys.stdin.buffer)
+    ModelServer(model, answers).serve(sys.stdin.buffer)
 
 
 if __name__ == "__main__":

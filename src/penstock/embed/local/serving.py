@@ -61,7 +61,7 @@ _Piece = tuple[int, int, _Request | None, int]
 _LAST = 256
 
 
-class Server:
+class ModelServer:
     """Threads that always have the next text at hand: none waits for the others at the end of a request."""
 
     def __init__(self, model: LocalModel, answers: BinaryIO) -> None:

@@ -147,7 +147,7 @@ class Worker:
             Duty("rescue", max(settings.lease_seconds / 3, 0.2), self._rescue),
             Duty("schedules", 1.0, lambda: fire_schedules(self._calls)),
             Duty("maintenance", MAINTENANCE_SECONDS, self._maintain),
-            Duty("gauges", 15.0, self._gauges),
+            Duty("gauges", 15.0, lambda: read_gauges(self._calls, self.metrics)),
             Duty("accounting", 5.0, accountant.run_once),
             Duty("durations", 1.0, self._report),
             Duty("announcing", ANNOUNCE_SECONDS, self._announcer.run_once),
@@ -311,11 +311,10 @@ class Worker:
         assert self.registration is not None
         self._was_stalled = True
         stall = Stall(self.registration.worker_id, watch)
-        owns_process = self._options.owns_process
-        known = self.known_leases() if owns_process else None
+        known = self.known_leases() if self._options.owns_process else None
         stall.blame(self._slots.values(), asyncio.current_task(self._home), known)
         await stall.report(line)
-        if owns_process:
+        if known is not None:
             end_stalled_process()
 
     def _given_up(self) -> None:
@@ -392,9 +391,6 @@ class Worker:
             )
         finally:
             await line.close()
-
-    async def _gauges(self) -> None:
-        await read_gauges(self._calls, self.metrics)
 
     async def _report(self) -> None:
         for slots in self._slots.values():

@@ -238,8 +238,9 @@ async def test_two_workers_never_run_a_task_twice(mill: Mill) -> None:
         await asyncio.sleep(0)
 
     async with mill.open(app) as books:
-        await effect.enqueue_many([{"n": n} for n in range(count)])
         async with working(app, name="one") as one, working(app, name="two") as two:
+            # Only now: the first worker would have run them all while the second one starts.
+            await effect.enqueue_many([{"n": n} for n in range(count)])
             await books.drained(count)
         assert sorted(ran) == list(range(count))
         assert one.closed_total + two.closed_total == count

@@ -29,6 +29,26 @@ async def opened(database: Database, size: int = 10) -> AsyncIterator[TenantPool
         await tenants.close()
 
 
+@asynccontextmanager
+async def holding(tenants: TenantPool, count: int) -> AsyncIterator[None]:
+    """This many transactions are open for the block."""
+    inside, over = asyncio.Semaphore(0), asyncio.Event()
+
+    async def hold() -> None:
+        async with tenants.transaction(TENANT):
+            inside.release()
+            await over.wait()
+
+    held = [asyncio.create_task(hold()) for _ in range(count)]
+    for _ in held:
+        await asyncio.wait_for(inside.acquire(), 30)
+    try:
+        yield
+    finally:
+        over.set()
+        await asyncio.gather(*held)
+
+
 async def _begin(tenants: TenantPool, seconds: float = 0) -> None:
     async with tenants.transaction(TENANT):
         await asyncio.sleep(seconds)
@@ -106,35 +126,14 @@ async def test_a_burst_of_short_transactions_shares_a_few_connections(database: 
 
 async def test_transactions_that_take_long_get_a_connection_each(database: Database) -> None:
     async with opened(database, size=8) as tenants:
-        inside, over = asyncio.Semaphore(0), asyncio.Event()
-
-        async def hold() -> None:
-            async with tenants.transaction(TENANT):
-                inside.release()
-                await over.wait()
-
-        holding = [asyncio.create_task(hold()) for _ in range(8)]
-        for _ in holding:
-            await asyncio.wait_for(inside.acquire(), 30)
-        over.set()
-        await asyncio.gather(*holding)
+        async with holding(tenants, 8):
+            assert tenants.pool.get_size() == 8
 
 
 async def test_whoever_waits_for_a_connection_and_gives_up_hands_the_turn_on(database: Database) -> None:
     async with opened(database, size=8) as tenants:
-        inside, over = asyncio.Semaphore(0), asyncio.Event()
-
-        async def hold() -> None:
-            async with tenants.transaction(TENANT):
-                inside.release()
-                await over.wait()
-
-        holding = [asyncio.create_task(hold()) for _ in range(4)]
-        for _ in holding:
-            await asyncio.wait_for(inside.acquire(), 30)
-        waiting = [asyncio.create_task(tenants.call(TENANT, SHOW)) for _ in range(3)]
-        await asyncio.sleep(0)
-        waiting[0].cancel()
-        over.set()
-        await asyncio.gather(*holding)
+        async with holding(tenants, 4):
+            waiting = [asyncio.create_task(tenants.call(TENANT, SHOW)) for _ in range(3)]
+            await asyncio.sleep(0)
+            waiting[0].cancel()
         assert (await asyncio.gather(*waiting, return_exceptions=True))[1:] == [f"{TENANT} on"] * 2

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from penstock.embed.embedders import Embedders
     from penstock.pipeline.parser_pool import ParserPool
 
-FEW = 50
-"""Chunks that are read on the event loop."""
+ON_THE_LOOP = 262_144
+"""A file of chunks up to this many bytes is read on the event loop: a thread would cost more."""
 
 MOST_NESTED = 5
 """How deep files may be inside files: a mail in an archive in a mail is three deep."""
@@ -119,9 +119,10 @@ class Steps:
         if count > STEP or not self.chunk_embedder.is_in_database:
             return None
         batches = read_batches(files.chunks)
-        # A thread costs more than reading a few.
-        batch = next(batches) if count <= FEW else await asyncio.to_thread(next, batches)
-        return batch if len(batch) == count else None
+        # The size counts, not what the sandbox says of it.
+        is_small = files.chunks.stat().st_size <= ON_THE_LOOP
+        batch = next(batches, None) if is_small else await asyncio.to_thread(next, batches, None)
+        return batch if batch is not None and len(batch) == count else None
 
     async def embed(self, job: Job, embedder: Embedder, files: ParsedFiles) -> EmbeddingCounts:
         """Embed the chunks and stage them as the job's generation."""
